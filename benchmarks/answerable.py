@@ -65,17 +65,21 @@ class Tools:
 
     embedder: Embedder
     reranker: Reranker | None = None
-    rerank_with_fallback: int = 0
+    reread: int = 0
+
+    def reranker_of(self, at: int, most: int) -> Reranker | None:
+        """Return what rereads what a question finds, by its place; None from `most` on."""
+        return self.reranker if at < most else None
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """A question, where it is from, as what it is asked, and whether what is found is reranked too."""
+    """A question, where it is from, as what it is asked, and what reranks what is found, too."""
 
     kind: str
     origin: str
     question: Question
-    rerank_with_fallback: bool
+    reranker: Reranker | None
 
 
 def main() -> None:
@@ -94,7 +98,7 @@ def main() -> None:
             tools = Tools(stack.enter_context(remembering(spec, options.memory)))
             if options.rerank and not at:
                 reranker = stack.enter_context(remembering_reranker(RERANKER, options.memory))
-                tools = replace(tools, reranker=reranker, rerank_with_fallback=options.rerank)
+                tools = replace(tools, reranker=reranker, reread=options.rerank)
             for name in LANGUAGES:
                 print(spec, name, file=sys.stderr, flush=True)
                 for way, case in ask_all(held, name, tools):
@@ -122,9 +126,7 @@ def with_near(made: Calibration, held: Mapping[tuple[str, str, str], Near | None
 def ask_all(held: Mapping[str, JudgedCollection], name: str, tools: Tools) -> Iterator[tuple[Way, Judged]]:
     """Fill a scratch index with one collection, and ask it questions of every kind, in every way."""
     judged, plan, embedder = held[name], ChunkPlan(size=ChunkSettings().size), tools.embedder
-    rerank_with_fallback = (
-        tools.rerank_with_fallback if LANGUAGES[name] == "english" else 0
-    )  # the reranker knows no other language
+    reread = tools.reread if LANGUAGES[name] == "english" else 0  # the reranker knows no other language
     own = _shuffled(name, judged.queries)[:MAX_OWN]
     taken_out = [] if name == SPANS else own[::3]
     others = _elsewhere(held, name)[: len(own) - len(taken_out)]
@@ -136,9 +138,9 @@ def ask_all(held: Mapping[str, JudgedCollection], name: str, tools: Tools) -> It
             parts = IndexingComponents(store, embedder, analyzer, chunker, plan.describe())
             fill(parts, judged.documents, lambda _documents, _passages: None)
             relevant = spans_of(SHARED / "data" / name) if name == SPANS else partial(_of_document, judged)
-            asked = [SearchOptions(OWN, name, one, at < rerank_with_fallback) for at, one in enumerate(own)]
+            asked = [SearchOptions(OWN, name, one, tools.reranker_of(at, reread)) for at, one in enumerate(own)]
             asked += [
-                SearchOptions(ELSEWHERE, origin, one, at < rerank_with_fallback * 2 // 3)
+                SearchOptions(ELSEWHERE, origin, one, tools.reranker_of(at, reread * 2 // 3))
                 for at, (origin, one) in enumerate(others)
             ]
             yield from chain.from_iterable(ask(parts, name, one, relevant) for one in asked)
@@ -146,7 +148,7 @@ def ask_all(held: Mapping[str, JudgedCollection], name: str, tools: Tools) -> It
             store.delete([document_id(source) for source in sorted(gone)])
             for at, question in enumerate(taken_out):
                 yield from ask(
-                    parts, name, SearchOptions(TAKEN_OUT, name, question, at < rerank_with_fallback // 3), relevant
+                    parts, name, SearchOptions(TAKEN_OUT, name, question, tools.reranker_of(at, reread // 3)), relevant
                 )
         finally:
             store.close()
@@ -199,9 +201,7 @@ def ask(
     how = Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms)
     parsed = parse(as_prose(options.question.text), how)
     with parts.store.view() as view:
-        for way, found, ranking, relevance in searches(
-            view, parts, parsed, rerank_with_fallback=options.rerank_with_fallback
-        ):
+        for way, found, ranking, relevance in searches(view, parts, parsed, options.reranker):
             signals = signals_of(view, found, ranking, parsed.terms, relevance)
             chunks = view.chunks(ranking.keys[:JUDGED].tolist())
             infos = view.describe(list({chunk.document for chunk in chunks}))
@@ -212,7 +212,7 @@ def ask(
 
 
 def searches(
-    view: Snapshot, parts: IndexingComponents, parsed: ParsedQuery, *, rerank_with_fallback: bool
+    view: Snapshot, parts: IndexingComponents, parsed: ParsedQuery, reranker: Reranker | None
 ) -> Iterator[tuple[Way, Candidates, Ranking, Mapping[int, float] | None]]:
     """Search with both retrievers and with each alone, as `twofold.search.pipeline` does; rerank if asked."""
     plan, embedder = SearchPlan(), parts.embedder.identity.name
@@ -225,11 +225,11 @@ def searches(
     yield Way("hybrid", embedder, ""), both, fused, None
     yield Way("bm25", "", ""), Candidates(by_bm25, EMPTY_RANKING, keys, words, nothing), by_bm25, None
     yield Way("vector", embedder, ""), Candidates(EMPTY_RANKING, by_vector, keys, nothing, meaning), by_vector, None
-    if rerank_with_fallback and parts.reranker is not None:
+    if reranker is not None:
         reading = RerankInput(parsed.words, fused, lambda some: [chunk.indexed_text for chunk in view.chunks(some)])
-        read = rerank(parts.reranker, reading, RerankPlan())
+        read = rerank(reranker, reading, RerankPlan())
         relevance = {key: one.relevance for key, one in read.traces.items() if one.relevance is not None}
-        yield Way("hybrid", embedder, parts.reranker.identity.name), both, read.ranking, relevance
+        yield Way("hybrid", embedder, reranker.identity.name), both, read.ranking, relevance
 
 
 def fits(options: SearchOptions) -> bool:

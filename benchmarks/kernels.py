@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold import _kernels_numpy, _kernels_numpy_nearest, kernels
+from twofold.text.bm25 import inverse_document_frequencies
 from twofold.vectors.quantize import quantize
-from twofold.vectors.rabitq import bit_codes, rotated, rounding_of
+from twofold.vectors.rabitq import bit_codes, rotation, rounding_of
 from twofold.vectors.scan import MARGIN, ROUNDING, Plane, rescored_count
 
 DIMENSIONS = 384
@@ -72,7 +73,7 @@ def bm25_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
         ends = np.flatnonzero(np.append(slots[1:] <= slots[:-1], np.True_)).astype(np.int64) + 1
         starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
         frequencies = random.geometric(0.6, len(slots)).astype(np.uint16)
-        weights = np.log1p((passages - (ends - starts) + 0.5) / (ends - starts + 0.5))
+        weights = inverse_document_frequencies(passages, ends - starts)
         keys = np.arange(passages, dtype=np.int64)
         question = (((slots, frequencies, starts, ends, norms, None, keys),), weights, K1, K)
         lines.append(
@@ -119,17 +120,17 @@ def nearest_tasks(
     query = vectors[0].astype(np.float32)
     bits = bit_codes(vectors)
     plane = Plane(vectors, quantize(vectors), bits, None)
-    asked = quantize(query[None, :])
+    code, step, (compared,) = kernels.coded_query(query, rotation(DIMENSIONS), ((bits.center, bits.turned_center),))
     arguments = (
         query.astype(np.float64),
-        asked.values[0],
-        float(asked.scales[0]),
+        code,
+        step,
         K,
         rescored_count(K),
         ROUNDING,
         MARGIN,
     )
-    parts = (plane.searched(query, rotated(query)),)
+    parts = (plane.searched(compared),)
 
     def task(kernel: Callable[..., object]) -> Callable[[], object]:
         return lambda: kernel(*arguments, rounding_of(DIMENSIONS), parts, 1)

@@ -29,7 +29,7 @@ from twofold.config.load import load_settings
 from twofold.search.result import SearchResult
 
 QUESTIONS = Path(__file__).parent / "questions"
-ASKED = ("manuals", "more-manuals", "mail-manual", "diff-manual")
+ASKED = ("manuals", "more-manuals", "mail-manual", "diff-manual", "shell-manual")
 COMMANDS = (
     "add am bisect blame branch checkout cherry-pick clean clone commit diff fetch format-patch gc grep init log"
     " ls-files merge mv notes pull push rebase reflog remote reset restore revert rm show stash status submodule"
@@ -44,6 +44,10 @@ DIFFUTILS = (
     "Adjusting-Output Comparing-Directories Comparing-Three-Files Comparison diff3-Merging diff-Performance"
     " Incomplete-Lines Interactive-Merging Invoking-cmp Invoking-diff Invoking-diff3 Invoking-patch Invoking-sdiff"
     " Making-Patches Merging-with-patch Output-Formats Overview Standards-conformance"
+)
+ZSH = (
+    "Arithmetic-Evaluation Conditional-Expressions Expansion FAQ01 FAQ02 FAQ03 FAQ04 FAQ05 Files Functions Introduction"
+    " Invocation Jobs-_0026-Signals Options Parameters Prompt-Expansion Redirection Shell-Grammar"
 )
 PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "postgresql-doc-15": (
@@ -110,6 +114,7 @@ PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
         "usr/share/doc/diffutils",
         tuple(f"{name}.html" for name in DIFFUTILS.split()),
     ),
+    "zsh-doc": ("usr/share/doc/zsh-common/html", tuple(f"{name}.html" for name in ZSH.split())),
     "haproxy-doc": ("usr/share/doc/haproxy/html", ("intro.html", "management.html")),
 }
 
@@ -196,6 +201,14 @@ def table(judged: Sequence[Judged]) -> Mapping[str, float]:
     return {name: round(float(value), 3) for name, value in figures.items()}
 
 
+def answered(index: Index, asked: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[Answer, Judged, float]:
+    """Ask one question; return the answer, what became of it, and the seconds that it took."""
+    rank = rank_of(index.search(asked["text"], k=10, settings=settings), asked)
+    started = time.perf_counter()
+    answer = index.ask(asked["text"], settings=settings)
+    return answer, judge(answer, rank, asked), time.perf_counter() - started
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -211,19 +224,19 @@ def main() -> None:
     ]
     settings = dict(one.split("=", 1) for one in given.set)
     judged: dict[str, list[Judged]] = {}
-    times: list[float] = []
+    times, elsewhere = list[float](), list[bool]()
     with tempfile.TemporaryDirectory() as scratch, remembering(MODEL, given.memory) as embedder:
         copied(given.packages, Path(scratch))
         for manual in dict.fromkeys(one["manual"] for one in questions):
             with Index(":memory:", settings=load_settings(overrides={"offline": True}), embedder=embedder) as index:
                 index.sync(Path(scratch) / manual)
                 for asked in (one for one in questions if one["manual"] == manual):
-                    rank = rank_of(index.search(asked["text"], k=10, settings=settings), asked)
-                    started = time.perf_counter()
-                    answer = index.ask(asked["text"], settings=settings)
-                    times.append(time.perf_counter() - started)
-                    one = judge(answer, rank, asked)
-                    judged.setdefault(manual, []).append(one)
+                    answer, one, seconds = answered(index, asked, settings)
+                    times.append(seconds)
+                    if asked["answers"]:
+                        judged.setdefault(manual, []).append(one)
+                    else:
+                        elsewhere.append(answer.refused)
                     if given.show:
                         print(f"\n{asked['_id']} {asked['text']}\n  {one}\n{answer.text}", flush=True)
             print(manual, json.dumps(table(judged[manual])), flush=True)
@@ -231,6 +244,7 @@ def main() -> None:
         **{name: table(each) for name, each in judged.items()},
         "all": table([one for each in judged.values() for one in each]),
         "seconds p50": round(float(np.median(times)), 3),
+        "refused of those without an answer": f"{sum(elsewhere)} of {len(elsewhere)}",
     }
     print(json.dumps(whole, indent=1))
     if given.keep:

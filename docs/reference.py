@@ -187,9 +187,9 @@ def choices_of(parameter: Any) -> list[str]:  # noqa: ANN401  # of typer's own c
 
 def help_of(words: tuple[str, ...]) -> str:
     """Return a command's help as a terminal of 100 columns shows it."""
-    surroundings = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
+    environment = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
     shown = CliRunner().invoke(
-        application(), [*words[1:], "--help"], prog_name="twofold", env=surroundings, terminal_width=100
+        application(), [*words[1:], "--help"], prog_name="twofold", env=environment, terminal_width=100
     )
     if shown.exit_code:
         raise SystemExit(f"{' '.join(words)} --help failed: {shown.output}")

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TURNS = (
     "anew",
     "are none",
+    "be had",
     "beside",
     "by lot",
     "gone without",
@@ -25,6 +26,7 @@ TURNS = (
     "nought",
     "one's own",
     "so many",
+    "surroundings",
     "thrice",
     "told",
     "whence",

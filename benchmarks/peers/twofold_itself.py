@@ -52,11 +52,13 @@ class Twofold:
 
         plain = [text.replace('"', " ").replace("(", " ") for text in asked.texts]  # no operators: the others have none
 
-        def ask(mode: str, condition: Filter = MATCH_ALL) -> Task:
+        def ask(mode: str, condition: Filter = MATCH_ALL, *, explained: bool = False) -> Task:
             plan = SearchPlan(k=K, mode=mode, filter=condition)
 
             def task(at: int) -> Hits:
-                return [(number_of(hit.chunk_id, hit.source), hit.text) for hit in search(parts, plain[at], plan).hits]
+                result = search(parts, plain[at], plan)
+                hits = result.trace.hits and result.hits if explained else result.hits  # the trace is made when read
+                return [(number_of(hit.chunk_id, hit.source), hit.text) for hit in hits]
 
             return task
 
@@ -64,6 +66,7 @@ class Twofold:
             "bm25": ask("bm25"),
             "vector": ask("vector"),
             "hybrid": ask("hybrid"),
+            "hybrid, explained": ask("hybrid", explained=True),
             "filter 1 %": ask("hybrid", Condition("shelf", Operator.EQ, 7)),
             "filter 50 %": ask("hybrid", Condition("half", Operator.EQ, value=True)),
         }

@@ -485,7 +485,7 @@ static int add_words(Found *found, Run run, Word *last, int *any)
         *any = 1;
         if (add_parts(found, run, last)) return -1;
         int stop = found->stop;
-        if (found->runs->humps && add_humps(found, run, last)) return -1;
+        if (found->runs->humps && !last->initials && add_humps(found, run, last)) return -1;
         found->stop = stop;
     }
     return 0;

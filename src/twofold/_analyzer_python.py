@@ -42,12 +42,9 @@ def unknown_terms(counts: Mapping[str, int], ids: dict[str, int], name: int) -> 
 
 def are_unicode(texts: list[str]) -> bool:
     """Return whether all texts can be written as UTF-8: none has half a surrogate pair."""
-    return all(map(_is_unicode, texts))
-
-
-def _is_unicode(text: str) -> bool:
     try:
-        text.encode()
+        for text in texts:
+            text.encode()
     except UnicodeEncodeError:
         return False
     return True

@@ -42,7 +42,9 @@
 #endif
 #if defined(__GNUC__)
 #define POPCOUNT(bits) __builtin_popcountll(bits)
+#define PREFETCH(address) __builtin_prefetch(address)
 #else
+#define PREFETCH(address) ((void)(address))
 static uint64_t POPCOUNT(uint64_t bits)
 {
     bits -= (bits >> 1) & 0x5555555555555555u;
@@ -54,11 +56,12 @@ static uint64_t POPCOUNT(uint64_t bits)
 enum {
     BLOCK = 16384, /* slots scored together: 128 kB of scores, which stay in the second-level cache; a power of two */
     GROUP = 16,    /* scores compared at once */
-    FEW = 2,       /* a block with fewer than one posting in two slots is gathered by posting, not by slot */
+    FEW = 6,       /* a block with fewer than one posting in six slots is gathered by posting, not by slot */
     LANES = 8,     /* rows whose bits stand side by side */
     AHEAD = 8,     /* rows fetched before they are needed */
     ROWS_AHEAD = 12, /* the same of codes, which are a few cache lines each */
     BITS_AHEAD = 48, /* cache lines of first bits; they are read in order, but no page is fetched before it is reached */
+    NUMBERS_AHEAD = 512, /* rows, of their scales, offsets and spreads: a million rows are read from memory */
     FINE_AHEAD = 24, /* the same of second bits, which are one or two */
     PLANES = 4,    /* bits of a dimension of the query */
     BINS = 2048,   /* of estimates: a thousandth each */
@@ -242,6 +245,26 @@ CLONES static void accumulate(const uint32_t *restrict slots, const uint16_t *re
     }
 }
 
+/* Raise the threshold to what k slots of a block reach at least: the k-th largest of the bests of groups of slots. */
+CLONES static void raise_to_groups(const double *scores, uint32_t length, uint64_t *keys, Best *best)
+{
+    size_t count = 0;
+    for (uint32_t first = 0; first < length; first += GROUP) {
+        double most = 0.0;
+        for (uint32_t i = 0; i < GROUP; i++) most = scores[first + i] > most ? scores[first + i] : most;
+        keys[count] = key_of(most);
+        count += most >= best->threshold;
+    }
+    if (count < best->k) return;
+    double reached = score_of(kth_largest(keys, count, best->k));
+    if (reached > best->threshold) best->threshold = reached;
+}
+
+CLONES static void drop_forbidden(const uint8_t *restrict allowed, uint32_t length, double *restrict scores)
+{
+    for (uint32_t i = 0; i < length; i++) scores[i] = allowed[i] ? scores[i] : 0.0;
+}
+
 static enum failure gather_by_posting(const Term *terms, Py_ssize_t count, uint32_t base, double *scores,
                                       const uint8_t *allowed, uint32_t length, Best *best)
 {
@@ -261,18 +284,18 @@ static enum failure gather_by_posting(const Term *terms, Py_ssize_t count, uint3
 
 INLINE int any_reaches(const double *scores, double threshold)
 {
-    int any = 0;
+    int64_t any = 0; /* as wide as a score, so that compilers compare in vectors */
     for (int i = 0; i < GROUP; i++) any |= scores[i] >= threshold;
-    return any;
+    return any != 0;
 }
 
-CLONES static enum failure gather_by_slot(uint32_t base, double *scores, const uint8_t *allowed, uint32_t length,
-                                          Best *best)
+/* Scores of slots that may not be found are zero here, and those after `length` as well. */
+CLONES static enum failure gather_by_slot(uint32_t base, double *scores, uint32_t length, Best *best)
 {
     for (uint32_t first = 0; first < length; first += GROUP) {
         if (!any_reaches(scores + first, best->threshold)) continue;
         for (uint32_t place = first; place < first + GROUP && place < length; place++) {
-            if (scores[place] >= best->threshold && (allowed == NULL || allowed[base + place])) {
+            if (scores[place] >= best->threshold) {
                 enum failure failure = best_add(best, base + place, scores[place]);
                 if (failure) return failure;
             }
@@ -323,6 +346,7 @@ static enum failure score_all(Term *terms, Py_ssize_t count, const double *norms
 {
     double *scores = calloc(2 * BLOCK, sizeof *scores);
     if (scores == NULL) return NO_MEMORY;
+    uint64_t keys[BLOCK / GROUP];
     enum failure failure = FINE;
     uint64_t done = 0;
     while (!failure) {
@@ -340,10 +364,13 @@ static enum failure score_all(Term *terms, Py_ssize_t count, const double *norms
         int64_t postings;
         failure = score_block(terms, count, (uint32_t)base, length, norms, scores + BLOCK, scores, most, &postings);
         if (failure) break;
-        if (postings * FEW < BLOCK)
+        if (postings * FEW < BLOCK) {
             failure = gather_by_posting(terms, count, (uint32_t)base, scores, allowed, length, best);
-        else
-            failure = gather_by_slot((uint32_t)base, scores, allowed, length, best);
+        } else {
+            if (allowed != NULL) drop_forbidden(allowed + base, length, scores);
+            if (best->size < best->k) raise_to_groups(scores, length, keys, best);
+            failure = gather_by_slot((uint32_t)base, scores, length, best);
+        }
         for (Py_ssize_t t = 0; t < count; t++) terms[t].at = terms[t].run;
         done = base + BLOCK;
     }
@@ -355,12 +382,18 @@ static enum failure score_all(Term *terms, Py_ssize_t count, const double *norms
 
 #define NOWHERE UINT32_MAX /* the place of a term that a segment does not hold */
 
-/* Says which of a question's terms stands at a place: an open table, of places that are not NOWHERE. */
+enum { SIEVED = 64, SIEVE = 128 }; /* terms at a time, and words: of the terms of a passage, 1 in 50 that a question of 150 has not gets through */
+
+/* Says which of a question's terms stands at a place: an open table, of places that are not NOWHERE. `sieve` has a bit for
+ * each of them, and for few others. */
 typedef struct {
     uint32_t *places, *numbers, mask;
+    uint64_t sieve[SIEVE];
 } Table;
 
 static uint32_t spread(uint32_t place) { return (place * 2654435761u) >> 7; }
+
+static uint64_t passes(const Table *table, uint32_t at) { return table->sieve[at / 64 % SIEVE] >> at % 64 & 1; }
 
 static enum failure table_open(Table *table, Py_ssize_t count)
 {
@@ -378,8 +411,10 @@ static enum failure table_fill(Table *table, const uint32_t *places, Py_ssize_t 
 {
     if (table_open(table, count)) return NO_MEMORY;
     for (Py_ssize_t i = 0; i < count; i++) {
-        uint32_t place = places[i], at = spread(place) & table->mask;
+        uint32_t place = places[i], at = spread(place);
         if (place == NOWHERE) continue;
+        table->sieve[at / 64 % SIEVE] |= UINT64_C(1) << at % 64;
+        at &= table->mask;
         while (table->places[at] != NOWHERE) at = (at + 1) & table->mask;
         table->places[at] = place;
         table->numbers[at] = (uint32_t)i;
@@ -402,15 +437,24 @@ INLINE enum failure look_up(const Forward *forward, const Table *table, uint32_t
     if (slot >= forward->passages) return OUT_OF_RANGE;
     int64_t start = forward->offsets[slot], end = forward->offsets[slot + 1];
     if (start < 0 || end < start || end > forward->size) return OUTSIDE;
-    for (int64_t i = start; i < end; i++) {
-        uint32_t place = forward->terms[i], at = spread(place) & table->mask, held;
-        while ((held = table->places[at]) != NOWHERE) {
-            if (held == place) {
-                uint32_t number = table->numbers[at];
-                often[number] = forward->frequencies[i];
-                if (marks != NULL) marks[number / 64] |= UINT64_C(1) << number % 64;
+    for (int64_t first = start; first < end; first += SIEVED) {
+        int64_t last = end - first < SIEVED ? end : first + SIEVED;
+        uint8_t some[SIEVED]; /* without a branch for each term, which the processor would guess wrong */
+        size_t count = 0;
+        for (int64_t i = first; i < last; i++) {
+            some[count] = (uint8_t)(i - first);
+            count += passes(table, spread(forward->terms[i]));
+        }
+        for (size_t i = 0; i < count; i++) {
+            uint32_t place = forward->terms[first + some[i]], at = spread(place) & table->mask, held;
+            while ((held = table->places[at]) != NOWHERE) {
+                if (held == place) {
+                    uint32_t number = table->numbers[at];
+                    often[number] = forward->frequencies[first + some[i]];
+                    if (marks != NULL) marks[number / 64] |= UINT64_C(1) << number % 64;
+                }
+                at = (at + 1) & table->mask;
             }
-            at = (at + 1) & table->mask;
         }
     }
     return FINE;
@@ -911,6 +955,9 @@ AT_ONCE INLINE void bits_reaching_by(const uint64_t *planes, const BitRows *rows
     const __m512i lanes = _mm512_add_epi32(_mm512_set1_epi32((int)rows->first),
                                            _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     for (uint64_t first = 0; first < whole; first += GROUP, bits += words * GROUP) {
+        _mm_prefetch((const char *)(rows->scales + first + NUMBERS_AHEAD), _MM_HINT_T0);
+        _mm_prefetch((const char *)(rows->offsets + first + NUMBERS_AHEAD), _MM_HINT_T0);
+        _mm_prefetch((const char *)(rows->spreads + first + NUMBERS_AHEAD), _MM_HINT_T0);
         __m512 inner = _mm512_sub_ps(_mm512_mul_ps(gain, summed_levels(planes, bits, words)), less);
         __m512 scales = _mm512_loadu_ps(rows->scales + first), spreads = _mm512_loadu_ps(rows->spreads + first);
         __m512 offset = _mm512_add_ps(_mm512_loadu_ps(rows->offsets + first), base);
@@ -1627,7 +1674,7 @@ static enum failure search_all(Found *own, Py_ssize_t threads)
     }
 
 typedef struct {
-    PyObject *empty, *uint8, *uint16, *uint32, *uint64, *int32, *int64, *float32, *float64;
+    PyObject *empty, *uint8, *uint16, *uint32, *uint64, *int8, *int32, *int64, *float32, *float64;
 } State;
 
 /* The buffer protocol's letters for each kind; sizes tell apart those that differ by platform. */
@@ -1658,6 +1705,7 @@ static const Shape QUERY_CODE = {"query must be a contiguous vector of int8", SI
 static const Shape ROW_CODES = {"rows must be a contiguous matrix of int8", SIGNED_LETTERS, 1, 2, 0};
 static const Shape QUERY_VECTOR = {"query must be a contiguous vector of float64", FLOAT_LETTERS, 8, 1, 0};
 static const Shape TURNED = {"the turned query must be a contiguous vector of float32", FLOAT_LETTERS, 4, 1, 0};
+static const Shape ROTATION = {"the rotation must be a contiguous matrix of float32", FLOAT_LETTERS, 4, 2, 0};
 static const Shape ROW_BITS = {"bits must be a contiguous matrix of uint64", UNSIGNED_LETTERS, 8, 2, 0};
 static const Shape ROW_NUMBERS = {"scales and offsets must be contiguous vectors of float32", FLOAT_LETTERS, 4, 1, 0};
 static const Shape ROW_VECTORS = {"rows must be a contiguous matrix of float16", FLOAT_LETTERS, 2, 2, 0};
@@ -2207,7 +2255,9 @@ static int comes_first(const Learnt *a, const Learnt *b)
 
 static int by_worth(const void *a, const void *b)
 {
-    return comes_first(a, b) ? -1 : comes_first(b, a);
+    const Learnt *one = a, *other = b;
+    if (one->worth != other->worth) return one->worth > other->worth ? -1 : 1;
+    return comes_first(one, other) ? -1 : comes_first(other, one);
 }
 
 /* Keep a term among the `most` that come first, in their order. */
@@ -2874,6 +2924,256 @@ done:
     return result;
 }
 
+/* ---- The words of folded texts, counted. ---- */
+
+enum { LONGEST_WORD = 96, WAITING = 32, BESIDE = 0, INSIDE = 1, JOINT = 2 };
+
+typedef struct {
+    const uint8_t *text;
+    uint64_t first; /* its first eight bytes, which order as it does */
+    int64_t often;
+    uint32_t length, hash;
+} Word;
+
+typedef struct {
+    Word *held;
+    uint64_t *table; /* open; a hash in the upper half, in the lower one more than the place of its word, 0 for none */
+    size_t count, size; /* words; places of the table, a power of two and twice as many at least */
+    uint64_t seed; /* of this process, so that no texts can be made whose words all collide */
+    uint8_t kinds[256];
+    Word waiting[WAITING]; /* counted together, so that their places come from memory meanwhile */
+    size_t waits;
+} Words;
+
+/* What a byte is to a word: what parts words, what they are made of, or what joins them. */
+static int kind_of_byte(uint8_t byte)
+{
+    if (byte == '-' || byte == '.' || byte == '\'') return JOINT;
+    if (byte >= 128 || byte == '_' || (byte >= '0' && byte <= '9')) return INSIDE;
+    return ((byte | 32) >= 'a' && (byte | 32) <= 'z') ? INSIDE : BESIDE;
+}
+
+static uint64_t first_bytes(const uint8_t *text, size_t length)
+{
+    uint64_t first = 0;
+    for (size_t i = 0; i < 8; i++) first = first << 8 | (i < length ? text[i] : 0);
+    return first;
+}
+
+static uint32_t hash_of(const uint8_t *text, size_t length, uint64_t first, uint64_t seed)
+{
+    uint64_t hash = ((seed ^ length) + first) * UINT64_C(0x9E3779B97F4A7C15);
+    for (size_t at = 8; at < length; at += 8) {
+        hash ^= hash >> 32;
+        hash = (hash ^ first_bytes(text + at, length - at)) * UINT64_C(0x9E3779B97F4A7C15);
+    }
+    return (uint32_t)(hash >> 32 ^ hash >> 17);
+}
+
+static enum failure words_grow(Words *words)
+{
+    size_t size = words->size ? 2 * words->size : 1024;
+    Word *held = realloc(words->held, size / 2 * sizeof *held);
+    if (held == NULL) return NO_MEMORY;
+    words->held = held;
+    uint64_t *table = calloc(size, sizeof *table);
+    if (table == NULL || size > UINT32_MAX) {
+        free(table);
+        return NO_MEMORY;
+    }
+    for (size_t i = 0; i < words->count; i++) {
+        size_t at = held[i].hash & (size - 1);
+        while (table[at]) at = (at + 1) & (size - 1);
+        table[at] = (uint64_t)held[i].hash << 32 | (i + 1);
+    }
+    free(words->table);
+    words->table = table;
+    words->size = size;
+    return FINE;
+}
+
+static enum failure words_put(Words *words, const Word *one)
+{
+    if (2 * words->count >= words->size && words_grow(words)) return NO_MEMORY;
+    uint64_t found;
+    size_t at = one->hash & (words->size - 1);
+    for (; (found = words->table[at]); at = (at + 1) & (words->size - 1)) {
+        if (found >> 32 != one->hash) continue;
+        Word *word = &words->held[(uint32_t)found - 1];
+        if (word->first != one->first || word->length != one->length) continue;
+        if (one->length > 8 && memcmp(word->text + 8, one->text + 8, one->length - 8)) continue;
+        word->often += one->often;
+        return FINE;
+    }
+    words->held[words->count++] = *one;
+    words->table[at] = (uint64_t)one->hash << 32 | words->count;
+    return FINE;
+}
+
+static enum failure words_settle(Words *words)
+{
+    enum failure failure = FINE;
+    for (size_t i = 0; i < words->waits && words->size; i++) {
+        uint64_t found = words->table[words->waiting[i].hash & (words->size - 1)];
+        if (found) PREFETCH(&words->held[(uint32_t)found - 1]);
+    }
+    for (size_t i = 0; i < words->waits && !failure; i++) failure = words_put(words, &words->waiting[i]);
+    words->waits = 0;
+    return failure;
+}
+
+/* Count a word, `often` times; it is counted when `words_settle` was called. */
+static enum failure words_add(Words *words, const uint8_t *text, size_t length, int64_t often)
+{
+    if (length > UINT32_MAX) return OUT_OF_RANGE;
+    uint64_t first = first_bytes(text, length);
+    uint32_t hash = hash_of(text, length, first, words->seed);
+    if (words->size) PREFETCH(&words->table[hash & (words->size - 1)]);
+    words->waiting[words->waits++] = (Word){text, first, often, (uint32_t)length, hash};
+    return words->waits == WAITING ? words_settle(words) : FINE;
+}
+
+/* Add a run of ASCII: what joints part in it, and all of it. */
+static enum failure add_run(Words *words, const uint8_t *run, size_t length)
+{
+    size_t start = 0;
+    enum failure failure = FINE;
+    for (size_t at = 0; at <= length && !failure; at++) {
+        int ends = at == length || words->kinds[run[at]] == JOINT;
+        if (!ends) continue;
+        int whole = start == 0 && at == length;
+        if (at > start && !whole && at - start <= LONGEST_WORD) failure = words_add(words, run + start, at - start, 1);
+        start = at + 1;
+    }
+    return failure || length > LONGEST_WORD ? failure : words_add(words, run, length, 1);
+}
+
+/* Count the words of one text; runs with more than ASCII are counted whole, in `others`. */
+static enum failure add_text(Words *words, Words *others, const uint8_t *text, int64_t length)
+{
+    enum failure failure = FINE;
+    const uint8_t *kinds = words->kinds;
+    for (int64_t at = 0; at < length && !failure;) {
+        while (at < length && kinds[text[at]] == BESIDE) at++;
+        int64_t start = at;
+        uint8_t bits = 0;
+        for (; at < length && kinds[text[at]] != BESIDE; at++) bits |= text[at];
+        int64_t end = at;
+        while (start < end && kinds[text[start]] == JOINT) start++;
+        while (end > start && kinds[text[end - 1]] == JOINT) end--;
+        if (start == end) continue;
+        failure = bits & 128 ? words_add(others, text + start, (size_t)(end - start), 1)
+                             : add_run(words, text + start, (size_t)(end - start));
+    }
+    return failure;
+}
+
+/* Have Python part the runs with more than ASCII; `kept` holds what it gives for as long as the words are used. */
+static int add_parted(Words *words, const Words *others, PyObject *part, PyObject *kept)
+{
+    for (size_t i = 0; i < others->count; i++) {
+        const Word *run = &others->held[i];
+        PyObject *found = PyObject_CallFunction(part, "y#", (const char *)run->text, (Py_ssize_t)run->length);
+        if (found == NULL) return -1;
+        int failed = !PyList_Check(found) || PyList_Append(kept, found);
+        for (Py_ssize_t j = 0; !failed && j < PyList_Size(found); j++) {
+            char *text;
+            Py_ssize_t length;
+            failed = PyBytes_AsStringAndSize(PyList_GetItem(found, j), &text, &length);
+            if (failed || length == 0 || length > LONGEST_WORD) continue;
+            failed = words_add(words, (const uint8_t *)text, (size_t)length, run->often) != FINE;
+        }
+        Py_DECREF(found);
+        if (failed) return PyErr_Occurred() ? -1 : (PyErr_NoMemory(), -1);
+    }
+    return 0;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const Word *a = left, *b = right;
+    if (a->first != b->first) return a->first < b->first ? -1 : 1;
+    int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
+    return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+/* Give (texts, offsets, counts) of sorted words. */
+static PyObject *words_as_arrays(PyObject *module, const Words *words)
+{
+    State *state = PyModule_GetState(module);
+    PyObject *kinds[3] = {state->uint8, state->int64, state->int64}, *made[3] = {0}, *result = NULL;
+    Py_buffer views[3] = {{0}, {0}, {0}};
+    int64_t bytes = 0;
+    for (size_t i = 0; i < words->count; i++) bytes += (int64_t)words->held[i].length;
+    int64_t sizes[3] = {bytes, (int64_t)words->count + 1, (int64_t)words->count};
+    int failed = 0;
+    for (int i = 0; i < 3 && !failed; i++) failed = open_result(module, kinds[i], sizes[i], &made[i], &views[i]);
+    if (!failed) {
+        int64_t *offsets = views[1].buf, *counts = views[2].buf;
+        offsets[0] = 0;
+        for (size_t i = 0; i < words->count; i++) {
+            memcpy((uint8_t *)views[0].buf + offsets[i], words->held[i].text, words->held[i].length);
+            offsets[i + 1] = offsets[i] + (int64_t)words->held[i].length;
+            counts[i] = words->held[i].often;
+        }
+        result = PyTuple_Pack(3, made[0], made[1], made[2]);
+    }
+    for (int i = 0; i < 3; i++) {
+        PyBuffer_Release(&views[i]);
+        Py_XDECREF(made[i]);
+    }
+    return result;
+}
+
+static PyObject *count_words(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer texts, offsets = {0};
+    Words words = {0}, others = {0};
+    PyObject *result = NULL, *kept = PyList_New(0), *salt = PyBytes_FromString("words");
+    if (kept == NULL || salt == NULL || expect(given, 3)) goto unopened;
+    words.seed = others.seed = (uint64_t)PyObject_Hash(salt);
+    for (int byte = 0; byte < 256; byte++) words.kinds[byte] = (uint8_t)kind_of_byte((uint8_t)byte);
+    if (open_view(arguments[0], &TEXTS, &texts) || open_view(arguments[1], &OFFSETS, &offsets)) goto done;
+    if (offsets.shape[0] < 1) {
+        PyErr_SetString(PyExc_ValueError, "offsets has the wrong length");
+        goto done;
+    }
+    const int64_t *bounds = offsets.buf;
+    enum failure failure = FINE;
+    BEGIN_WORK(texts.shape[0])
+    for (int64_t i = 0; i + 1 < offsets.shape[0] && !failure; i++) {
+        int64_t start = bounds[i], end = bounds[i + 1];
+        if (start < 0 || end < start || end > texts.shape[0]) failure = OUTSIDE;
+        else failure = add_text(&words, &others, (const uint8_t *)texts.buf + start, end - start);
+    }
+    if (!failure) failure = words_settle(&others);
+    END_WORK
+    if (failure) {
+        fail(failure);
+        goto done;
+    }
+    if (add_parted(&words, &others, arguments[2], kept)) goto done;
+    if (words_settle(&words)) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    BEGIN_WORK(words.count)
+    if (words.count) qsort(words.held, words.count, sizeof *words.held, by_bytes);
+    END_WORK
+    result = words_as_arrays(module, &words);
+done:
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&texts);
+unopened:
+    free(words.held);
+    free(words.table);
+    free(others.held);
+    free(others.table);
+    Py_XDECREF(kept);
+    Py_XDECREF(salt);
+    return result;
+}
+
 /* Open a term's stretch of slots and the marks; whatever happens, both views must be released. */
 static int open_stretch(PyObject *const *arguments, const Shape *shape, Py_buffer *slots, Py_buffer *marks,
                         int64_t *start, int64_t *end)
@@ -2972,6 +3272,102 @@ done:
     return result;
 }
 
+static int misfit(void)
+{
+    PyErr_SetString(PyExc_ValueError, "query, rows, codes, bits and their numbers differ in size");
+    return -1;
+}
+
+/* A query's eight bits, as rows have theirs: the step is the greatest number divided by 127. */
+static int code_query(const float *query, size_t width, int8_t *code, float *step)
+{
+    float largest = 0.0f;
+    for (size_t i = 0; i < width; i++) {
+        if (!isfinite(query[i])) return PyErr_SetString(PyExc_ValueError, "a vector holds a value that is not finite"), -1;
+        largest = fabsf(query[i]) > largest ? fabsf(query[i]) : largest;
+    }
+    *step = largest / 127.0f;
+    float by = 127.0f / (largest > 0.0f ? largest : 127.0f);
+    for (size_t i = 0; i < width; i++) {
+        float level = rintf(query[i] * by);
+        code[i] = level >= -127.0f && level <= 127.0f ? (int8_t)level : 0;
+    }
+    return 0;
+}
+
+CLONES static void turn_query(const float *restrict query, const float *restrict rotation, size_t width, size_t turned,
+                              float *restrict made)
+{
+    memset(made, 0, turned * sizeof *made);
+    for (size_t i = 0; i < width; i++)
+        for (size_t j = 0; j < turned; j++) made[j] += query[i] * rotation[i * turned + j];
+}
+
+/* What a query is compared with a segment's bits by: (turned query less turned center, product with center, length). */
+static PyObject *compared_with(PyObject *module, PyObject *centers, const Py_buffer *query, const float *made, size_t turned)
+{
+    static const Shape *const shapes[2] = {&TURNED, &TURNED};
+    Py_buffer views[2] = {{0}, {0}}, view = {0};
+    State *state = PyModule_GetState(module);
+    PyObject *apart = NULL;
+    double base = 0.0, square = 0.0;
+    int failed = open_arrays(centers, shapes, 2, 0, views);
+    if (!failed && (views[0].shape[0] != query->shape[0] || views[1].shape[0] != (Py_ssize_t)turned)) failed = misfit();
+    if (!failed) failed = open_result(module, state->float32, (Py_ssize_t)turned, &apart, &view);
+    if (!failed) {
+        const float *center = views[0].buf, *placed = views[1].buf, *asked = query->buf;
+        float *into = view.buf;
+        for (Py_ssize_t i = 0; i < query->shape[0]; i++) base += (double)center[i] * (double)asked[i];
+        for (size_t j = 0; j < turned; j++) {
+            into[j] = made[j] - placed[j];
+            square += (double)into[j] * (double)into[j];
+        }
+    }
+    PyObject *result = failed ? NULL : Py_BuildValue("Odd", apart, base, sqrt(square));
+    for (int i = 0; i < 2; i++) PyBuffer_Release(&views[i]);
+    PyBuffer_Release(&view);
+    Py_XDECREF(apart);
+    return result;
+}
+
+static PyObject *coded_query(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer query = {0}, rotation = {0}, view = {0};
+    PyObject *code = NULL, *compared = NULL, *result = NULL;
+    State *state = PyModule_GetState(module);
+    float step, *made = NULL;
+    if (expect(given, 3)) return NULL;
+    if (open_view(arguments[0], &TURNED, &query) ||
+        (arguments[1] != Py_None && open_view(arguments[1], &ROTATION, &rotation)))
+        goto done;
+    size_t width = (size_t)query.shape[0], turned = rotation.obj == NULL ? 0 : (size_t)rotation.shape[1];
+    if (!PyTuple_Check(arguments[2]) || (rotation.obj != NULL && rotation.shape[0] != query.shape[0])) {
+        misfit();
+        goto done;
+    }
+    made = PyMem_Malloc((turned + 1) * sizeof *made);
+    if (made == NULL) PyErr_NoMemory();
+    if (made == NULL || open_result(module, state->int8, (Py_ssize_t)width, &code, &view) ||
+        code_query(query.buf, width, view.buf, &step))
+        goto done;
+    if (turned) turn_query(query.buf, rotation.buf, width, turned, made);
+    compared = PyList_New(PyTuple_Size(arguments[2]));
+    for (Py_ssize_t i = 0; compared != NULL && i < PyTuple_Size(arguments[2]); i++) {
+        PyObject *one = compared_with(module, PyTuple_GetItem(arguments[2], i), &query, made, turned);
+        if (one == NULL) Py_CLEAR(compared);
+        else PyList_SetItem(compared, i, one);
+    }
+    if (compared != NULL) result = Py_BuildValue("OdO", code, (double)step, compared);
+done:
+    Py_XDECREF(compared);
+    PyBuffer_Release(&view);
+    Py_XDECREF(code);
+    PyMem_Free(made);
+    PyBuffer_Release(&rotation);
+    PyBuffer_Release(&query);
+    return result;
+}
+
 enum { PLANE_ARRAYS = 10, PLANE_ITEMS = 12 };
 
 /* One segment as Python gives it: its arrays and what they are searched with. */
@@ -2982,12 +3378,6 @@ typedef struct {
 static const Shape *const PLANE_SHAPES[PLANE_ARRAYS] = {&ROW_VECTORS, &ROW_CODES,   &ROW_NUMBERS, &ALLOWED, &ROW_BITS,
                                                         &ROW_NUMBERS, &ROW_NUMBERS, &ROW_NUMBERS, &ROW_BITS,
                                                         &TURNED};
-
-static int misfit(void)
-{
-    PyErr_SetString(PyExc_ValueError, "query, rows, codes, bits and their numbers differ in size");
-    return -1;
-}
 
 /* Open and check one segment; whatever happens, its views must be released and what `part` owns freed. */
 static int searched_open(PyObject *plane, const Near *near, double by_scale, PlaneViews *held, Searched *part)
@@ -3688,9 +4078,11 @@ static PyMethodDef METHODS[] = {
     {"phrase_marks", (PyCFunction)(void (*)(void))phrase_marks, METH_FASTCALL, NULL},
     {"letter_kinds", (PyCFunction)(void (*)(void))letter_kinds, METH_FASTCALL, NULL},
     {"edit_distances", (PyCFunction)(void (*)(void))edit_distances, METH_FASTCALL, NULL},
+    {"count_words", (PyCFunction)(void (*)(void))count_words, METH_FASTCALL, NULL},
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
     {"dots", (PyCFunction)(void (*)(void))dots, METH_FASTCALL, NULL},
+    {"coded_query", (PyCFunction)(void (*)(void))coded_query, METH_FASTCALL, NULL},
     {"nearest_rows", (PyCFunction)(void (*)(void))nearest_rows, METH_FASTCALL, NULL},
     {"cosines", (PyCFunction)(void (*)(void))cosines, METH_FASTCALL, NULL},
     {"order_found", (PyCFunction)(void (*)(void))order_found, METH_FASTCALL, NULL},
@@ -3712,12 +4104,13 @@ static int module_exec(PyObject *module)
     state->uint16 = PyObject_GetAttrString(numpy, "uint16");
     state->uint32 = PyObject_GetAttrString(numpy, "uint32");
     state->uint64 = PyObject_GetAttrString(numpy, "uint64");
+    state->int8 = PyObject_GetAttrString(numpy, "int8");
     state->int32 = PyObject_GetAttrString(numpy, "int32");
     state->int64 = PyObject_GetAttrString(numpy, "int64");
     state->float32 = PyObject_GetAttrString(numpy, "float32");
     state->float64 = PyObject_GetAttrString(numpy, "float64");
     Py_DECREF(numpy);
-    return state->empty && state->uint8 && state->uint16 && state->uint32 && state->uint64 && state->int32 && state->int64 &&
+    return state->empty && state->uint8 && state->uint16 && state->uint32 && state->uint64 && state->int8 && state->int32 && state->int64 &&
                    state->float32 && state->float64
                ? 0 : -1;
 }
@@ -3730,6 +4123,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->uint16);
     Py_VISIT(state->uint32);
     Py_VISIT(state->uint64);
+    Py_VISIT(state->int8);
     Py_VISIT(state->int32);
     Py_VISIT(state->int64);
     Py_VISIT(state->float32);
@@ -3745,6 +4139,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->uint16);
     Py_CLEAR(state->uint32);
     Py_CLEAR(state->uint64);
+    Py_CLEAR(state->int8);
     Py_CLEAR(state->int32);
     Py_CLEAR(state->int64);
     Py_CLEAR(state->float32);

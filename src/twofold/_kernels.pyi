@@ -1,5 +1,5 @@
 # `_kernels_numpy` describes these functions and is their oracle.
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,9 @@ def phrase_marks(
     texts: NDArray[np.uint8], offsets: NDArray[np.int64], marks: NDArray[np.uint8], phrase: NDArray[np.uint8]
 ) -> NDArray[np.uint8]: ...
 def letter_kinds(texts: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint64]: ...
+def count_words(
+    texts: NDArray[np.uint8], offsets: NDArray[np.int64], words_of: Callable[[bytes], list[bytes]]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]: ...
 def edit_distances(
     texts: NDArray[np.uint8],
     offsets: NDArray[np.int64],
@@ -82,6 +85,11 @@ def cosines(
     query: NDArray[np.float64], rows: NDArray[np.float16], slots: NDArray[np.uint32]
 ) -> NDArray[np.float64]: ...
 def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]: ...
+def coded_query(
+    query: NDArray[np.float32],
+    rotation: NDArray[np.float32] | None,
+    centers: tuple[tuple[NDArray[np.float32], NDArray[np.float32]], ...],
+) -> tuple[NDArray[np.int8], float, Sequence[tuple[NDArray[np.float32], float, float]]]: ...
 def nearest_rows(
     exact: NDArray[np.float64],
     code: NDArray[np.int8],

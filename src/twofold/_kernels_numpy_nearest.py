@@ -29,6 +29,7 @@ from twofold._kernels_numpy_vectors import (
 FEW_ROWS = 20_000  # below this a scan in numpy is over before numkong is imported
 SPARSE = 8  # where fewer than one row in eight is allowed, gathering rows beats scanning all
 ROW_BATCH_SIZE = 16_384
+MAX_CODE = np.float32(127.0)
 
 DIFFER = "query, rows, codes, bits and their numbers differ in size"
 
@@ -88,6 +89,30 @@ class _Counted(NamedTuple):
     slots: Slots
     scores: Floats
     worths: Floats
+
+
+def coded_query(
+    query: Singles, rotation: Singles | None, centers: tuple[tuple[Singles, Singles], ...]
+) -> tuple[Code, float, Sequence[tuple[Singles, float, float]]]:
+    """Return a query's eight bits (d,) and their step, the greatest number / 127, and what bits are compared with.
+
+    `centers` are the centers (d,) of segments with bits, and these under `rotation` (d, D). For each there is the
+    rotated query less the rotated center (D,), the product of query and center, which every estimate has, and the
+    length of the difference. Raises ValueError for a number that is not finite and for arrays of a wrong shape.
+    """
+    if not np.isfinite(query).all():
+        raise ValueError("a vector holds a value that is not finite")
+    largest = np.float32(np.abs(query).max(initial=0.0))
+    code = np.rint(query * (MAX_CODE / (largest if largest > 0.0 else MAX_CODE))).astype(np.int8)
+    if rotation is None:
+        return code, float(largest / MAX_CODE), []
+    turned = np.einsum("i,ij->j", query, rotation)
+    made = []
+    for center, placed in centers:
+        apart = turned - placed
+        base = float(center.astype(np.float64) @ query.astype(np.float64))
+        made.append((apart, base, float(np.sqrt(np.dot(apart, apart)))))
+    return code, float(largest / MAX_CODE), made
 
 
 def nearest_rows(  # noqa: PLR0913, PLR0917  # as the kernel takes them

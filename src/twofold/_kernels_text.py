@@ -1,5 +1,10 @@
 """The loops over words that are in C where they were built; both give the same bits."""
 
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +14,13 @@ from twofold._kernels_numpy_vectors import check
 TOO_FAR = 255
 _MOST_LETTERS = 64
 _FARTHEST = 2
+MAX_WORD_BYTES = 96
+_JOINTS = b"-.'"
+_BETWEEN = re.compile(rb"[-.']+")
+_ASCII = 128
+_SPACES = bytes(  # all but what words are made of is a space
+    code if code >= _ASCII or chr(code).isalnum() or code in b"_-.'" else ord(" ") for code in range(256)
+)
 
 
 def letter_kinds(texts: Bytes, offsets: Offsets) -> Hashes:
@@ -51,6 +63,38 @@ def edit_distances(texts: Bytes, offsets: Offsets, kinds: Hashes, word: Bytes, m
             distance = _edits(wanted, other)
             found[place] = distance if distance <= most else TOO_FAR
     return found
+
+
+def count_words(
+    texts: Bytes, offsets: Offsets, words_of: Callable[[bytes], list[bytes]]
+) -> tuple[Bytes, Offsets, NDArray[np.int64]]:
+    """Return the m different words of n texts in the order of their bytes, where each begins and ends, and its counts.
+
+    The words are one after the other, uint8, the offsets int64 (m + 1,), the counts int64 (m,). The texts are those of
+    `edit_distances`, and errors alike. A word is a run of ASCII letters, digits and underscores; runs that hyphens,
+    dots and apostrophes join are words too. A run with more than ASCII is given to `words_of`, once, which returns its
+    words. A word of more than 96 bytes is left out.
+    """
+    _check_texts(texts, offsets)
+    runs: Counter[bytes] = Counter()
+    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        runs.update(texts[start:end].tobytes().translate(_SPACES).split())
+    counts: Counter[bytes] = Counter()
+    for run, often in runs.items():
+        bare = run.strip(_JOINTS)
+        for word in _ascii_words(bare) if bare.isascii() else words_of(bare):
+            if 0 < len(word) <= MAX_WORD_BYTES:
+                counts[word] += often
+    words = sorted(counts)
+    joined = np.frombuffer(b"".join(words), dtype=np.uint8)
+    bounds = np.fromiter(accumulate(map(len, words), initial=0), np.int64, len(words) + 1)
+    return joined, bounds, np.array([counts[word] for word in words], dtype=np.int64)
+
+
+def _ascii_words(run: bytes) -> Iterator[bytes]:
+    if any(joint in run for joint in (b"-", b".", b"'")):
+        yield from filter(None, _BETWEEN.split(run))
+    yield run
 
 
 def _check_texts(texts: Bytes, offsets: Offsets) -> None:

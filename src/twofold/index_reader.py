@@ -14,7 +14,7 @@ from twofold.config.load import Ignored, Resolved, resolve
 from twofold.config.settings import Settings
 from twofold.domain.access import Viewer, default_readers, viewer_of
 from twofold.domain.awaitable import offloaded
-from twofold.domain.errors import NotAllowedError, NotFoundError
+from twofold.domain.errors import InvalidInputError, NotAllowedError, NotFoundError
 from twofold.domain.filters import MATCH_ALL, fields_of, matches
 from twofold.domain.ports import Embedder, Reranker, Store
 from twofold.domain.snapshots import SnapshotInfo
@@ -61,6 +61,16 @@ def _opened_at(base: Store, as_of: str) -> Store:
         raise
 
 
+def _check_kinds(settings: object, embedder: object) -> None:
+    """Refuse names and tables of settings where objects belong: easily mistaken, and said late elsewhere."""
+    if settings is not None and not isinstance(settings, Settings):
+        hint = "Pass names and values as overrides={'search.k': 5}."
+        raise InvalidInputError(f"settings is a {type(settings).__name__}, not Settings.", hint)
+    if embedder is not None and not hasattr(embedder, "identity"):
+        hint = "Name a model of the catalog by overrides={'embedder': 'NAME'}, or pass an Embedder."
+        raise InvalidInputError(f"embedder is a {type(embedder).__name__}, not an Embedder.", hint)
+
+
 class Collection:
     """Documents that can be searched and listed. `Index` is one too, and can change it.
 
@@ -84,6 +94,7 @@ class Collection:
         as_of: str = "",
         store: Store | None = None,
     ) -> None:
+        _check_kinds(settings, embedder)
         self._where = where
         self._again: Callable[..., Any] = partial(
             type(self), where, settings=settings, config=config, overrides=overrides, on_model=on_model, plugins=plugins
@@ -259,7 +270,7 @@ class Collection:
         passage of each document, `pin` and `hide` name documents or passages, `mmr` (0 to 1) trades relevance against
         novelty, `extract_filters` reads filters out of the question but for the phrases in `keep`.
         Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
-        one that the index was made with, ModelError when mode is `vector` and the model cannot be had.
+        one that the index was made with, ModelError when mode is `vector` and the model cannot be loaded.
         """
         asked = (facets, sort, collapse, boosts, recency, pin, hide, mmr, score, extract_filters, keep, cursor)
         results = PLAIN if asked == NOTHING_ASKED else ResultOptions(*asked)

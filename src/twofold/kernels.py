@@ -45,9 +45,11 @@ try:
     from twofold._kernels import (
         bm25_at,
         bm25_top,
+        coded_query,
         convex_values,
         cosines,
         count_terms,
+        count_words,
         dots,
         edit_distances,
         falling,
@@ -87,8 +89,8 @@ except ImportError:
         turn_over,
     )
     from twofold._kernels_numpy_candidates import falling, filled, locate, order_found, scores_of, union_of
-    from twofold._kernels_numpy_nearest import nearest_rows
-    from twofold._kernels_text import edit_distances, letter_kinds
+    from twofold._kernels_numpy_nearest import coded_query, nearest_rows
+    from twofold._kernels_text import count_words, edit_distances, letter_kinds
 
     if not TYPE_CHECKING:  # `twofold.ranking.fusion` and `twofold.search.prf` do without these
         convex_values = feedback_terms = None
@@ -106,9 +108,11 @@ __all__ = [
     "are_unicode",
     "bm25_at",
     "bm25_top",
+    "coded_query",
     "convex_values",
     "cosines",
     "count_terms",
+    "count_words",
     "dots",
     "edit_distances",
     "falling",

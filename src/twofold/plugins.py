@@ -463,7 +463,7 @@ def _loaded(kind: str, name: str) -> Any:  # noqa: ANN401 - a part of any kind
         return None
     if len({point.value for point in points}) > 1:
         said = ", ".join(sorted({point.value for point in points}))
-        raise InvalidInputError(f"There are several {kind}s {name!r}: {said}.", "Uninstall all of them but one.")
+        raise InvalidInputError(f"There are several {kind}s {name!r}: {said}.", "Uninstall all but one.")
     with as_model_errors(kind, name):
         made = next(iter(points)).load()()
     if not callable(getattr(made, needed, None)):

@@ -157,7 +157,7 @@ def test_building_writes_over_a_graph_and_over_nothing_else(index: Index, graph:
     assert (again.passages, again.entities) == (1, 2)
     (tmp_path / "letter.txt").write_text("Dear all")
 
-    with pytest.raises(InvalidInputError, match="is no graph"):
+    with pytest.raises(InvalidInputError, match="is not a graph"):
         build_graph(index.chunks("bank.md"), tmp_path / "letter.txt")
     assert (tmp_path / "letter.txt").read_text() == "Dear all"
 

@@ -1,7 +1,9 @@
 """The kernels in C, their numpy twin and a plain loop agree bit for bit, whatever the postings."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -480,6 +482,42 @@ def test_words_are_as_far_as_a_table_of_edits_says(words: list[bytes], word: str
     assert found[0] == found[1] == [one if one <= most else 255 for one in edits]
 
 
+TEXTS = st.lists(
+    st.one_of(
+        st.text(alphabet="aB1_-.' \n\u00e9\u6c34", max_size=40).map(str.encode),
+        st.sampled_from([b"a" * 96, b"a" * 97, b"-a--b.", b"\xff-a", b"", b"a" * 300 + b"-b"]),
+    ),
+    max_size=12,
+)
+
+
+@given(texts=TEXTS)
+def test_words_are_counted_as_splitting_counts_them(texts: list[bytes]) -> None:
+    joined = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    offsets = np.array([0, *accumulate(map(len, texts))], dtype=np.int64)
+    expected: Counter[bytes] = Counter()
+    for run in (run.strip(b"-.'") for text in texts for run in re.split(rb"[^\w\-.'\x80-\xff]+", text)):
+        joined_words = run.isascii() and re.search(rb"[-.']", run)
+        parts = [*re.split(rb"[-.']+", run), run] if joined_words else [run]
+        expected.update(part for part in parts if 0 < len(part) <= 96)
+
+    for one in (exported_kernels, _kernels_text):
+        words, bounds, counts = one.count_words(joined, offsets, lambda run: [run])
+        held = [words[start:end].tobytes() for start, end in pairwise(bounds.tolist())]
+        assert held == sorted(expected)
+        assert dict(zip(held, counts.tolist(), strict=True)) == dict(expected)
+
+
+def test_more_words_than_a_table_begins_with_are_all_counted() -> None:
+    words = [f"w{number:x}".encode() for number in range(20_000)]
+    texts = np.frombuffer(b" ".join([*words, *words[:7]]), dtype=np.uint8)
+    found, bounds, counts = exported_kernels.count_words(texts, np.array([0, len(texts)]), lambda run: [run])
+
+    held = [found[start:end].tobytes() for start, end in pairwise(bounds.tolist())]
+    assert held == sorted(words)
+    assert [held[place] for place in np.flatnonzero(counts == 2).tolist()] == sorted(words[:7])
+
+
 def edits_between(first: str, second: str) -> int:
     """Count insertions, deletions, substitutions and swaps of neighbors by the recursive definition."""
     known: dict[tuple[int, int], int] = {}
@@ -504,5 +542,7 @@ def test_words_that_lead_out_are_refused(offsets: list[int]) -> None:
     for one in (exported_kernels, _kernels_text):
         with pytest.raises(ValueError, match=r"offsets|outside"):
             one.letter_kinds(texts, bounds)
+        with pytest.raises(ValueError, match=r"offsets|outside"):
+            one.count_words(texts, bounds, lambda run: [run])
     with pytest.raises(ValueError, match=r"kinds|hashes"):
         exported_kernels.edit_distances(texts, np.array([0, 1]), np.zeros(2, np.uint64), texts, 1)

@@ -319,7 +319,7 @@ def test_commands_show_what_somebody_may_read(tmp_path: Path, monkeypatch: pytes
     assert "deal.txt" in run("--as", "user:bob", "ls")
     run("access", "set", "deal.txt", "default")
     assert "public (default)" in run("access", "show", "deal.txt")
-    assert "cannot be done as somebody" in run("--as", "user:bob", "index", "verify", code=2)
+    assert "cannot be used with --as" in run("--as", "user:bob", "index", "verify", code=2)
     run("access", "set", "deal.txt", "nobody", "user:bob", code=2)
     run("access", "default", "group:staff", "user:eve")
     assert "group:staff user:eve (default)" in run("access", "show")

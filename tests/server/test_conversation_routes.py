@@ -59,6 +59,17 @@ def test_a_conversation_is_kept_for_its_token_alone_and_goes_with_its_index(visi
     assert client.get("/v1/conversations/p", headers=both).status_code == HTTPStatus.NOT_FOUND
 
 
+def test_a_long_conversation_is_kept_with_the_answers_that_it_had(visit: Visit) -> None:
+    """200 turns of 15 kB are 3 MB: more than the megabyte that other bodies may have. 600 such are 9 MB."""
+    mine = visit.as_bearer("read:notes")
+    turn = {"question": "Where is the tower?", "answer": {"text": "In Paris." * 1_700}, "asked": "", "rating": 0}
+    kept = visit.client.put("/v1/conversations/long", json={**TALK, "turns": [turn] * 200}, headers=mine)
+    assert kept.status_code == HTTPStatus.OK
+    assert visit.client.get("/v1/conversations/long", headers=mine).json()["turns"] == [turn] * 200
+    refused = visit.client.put("/v1/conversations/long", json={**TALK, "turns": [turn] * 600}, headers=mine)
+    assert refused.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
 def test_two_judges_are_kept_apart_and_their_agreement_is_worked_out(visit: Visit) -> None:
     first, second = visit.as_bearer("read:notes"), visit.as_bearer("read:notes")
     path = "/v1/indexes/notes/judgements"

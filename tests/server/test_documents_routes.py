@@ -54,6 +54,16 @@ def test_files_are_read_by_what_they_hold_and_a_bad_one_says_why(visit: Visit) -
     assert spooled(visit.home) == []
 
 
+def test_a_name_keeps_what_joins_its_letters_and_nothing_else_that_is_not_seen(visit: Visit) -> None:
+    """Persian writes `I want` with a sign of no width within the word; a sign that turns the line around is no name."""
+    wanted = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645.txt"
+    sent = [("file", (wanted, b"Boats at night.")), ("file", ("owl\u202etxt.md", b"Owls at night."))]
+    job = visit.client.post("/v1/indexes/notes/documents", files=sent).json()
+    assert visit.finished(job["id"])["state"] == "done"
+    listed = visit.client.get("/v1/indexes/notes/documents").json()["documents"]
+    assert sorted(one["source"] for one in listed) == ["owltxt.md", wanted]
+
+
 def test_a_job_whose_files_all_fail_has_failed(visit: Visit) -> None:
     job = visit.finished(
         visit.client.post(

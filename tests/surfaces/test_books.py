@@ -68,3 +68,49 @@ def test_a_row_of_a_table_is_cited_with_its_chapter_and_headings(
     assert {*table} <= {*found["text"].splitlines()}
     (line,) = (one for one in cited if one["quote"] == table[1])
     assert (Path(line["source"]).name, line["place"], line["heading"]) == (name, place, heading)
+
+
+TWO_MESSAGES = b"".join(
+    b"From p@x.org Mon Nov  2 10:00:00 2026\nFrom: p@x.org\nTo: q@x.org\nSubject: Canteen\n\n%b\n\n" % said
+    for said in (b"The canteen opens at noon.", b"Parking costs four euros.")
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "question", "place", "other"),
+    [
+        (
+            "trips.epub",
+            epub_of(
+                {
+                    "one.xhtml": "<h1>Boats</h1><p>The ferry leaves at nine.</p>",
+                    "two.xhtml": "<h1>Trains</h1><p>The train leaves at ten.</p>",
+                }
+            ),
+            "when does the train leave",
+            "Trains",
+            "ferry",
+        ),
+        ("letters.mbox", TWO_MESSAGES, "what does parking cost", "message 2", "noon"),
+        (
+            "talk.srt",
+            (
+                b"1\n00:00:01,000 --> 00:00:04,000\nThe garden opens at nine.\n\n"
+                b"2\n00:02:00,000 --> 00:02:04,000\nTickets are sold at the gate.\n"
+            ),
+            "where are tickets sold",
+            "00:02:00",
+            "garden",
+        ),
+    ],
+)
+def test_a_short_chapter_message_or_moment_is_cited_at_its_own_place(  # noqa: PLR0913, PLR0917
+    name: str, data: bytes, question: str, place: str, other: str, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / name).write_bytes(data)
+    assert run("sync", tmp_path / "folder", "--index", "short").code == 0
+
+    hit = json.loads(run("search", question, "-i", "short", "--json").out)["hits"][0]
+
+    assert (hit["place"], other in hit["text"]) == (place, False)

@@ -195,7 +195,19 @@ def test_what_is_printed_at_a_prompt_is_short(index: Index) -> None:
 
     assert repr(index) == f"Index({str(index._where)!r})"
     assert repr(result) == "SearchResult('owl', 'hybrid', 1 hit)"
-    assert repr(result.hits[0]).startswith("FoundPassage(1, ")
+    assert repr(result.hits[0]).startswith("Hit(1, ")
     assert "'owl.txt', 'The owl hooted." in repr(result.hits[0])
     assert repr(answer).startswith("Answer('")
     assert max(map(len, map(repr, (index, result, result.hits[0], answer)))) < 150
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"embedder": "bge-small-en-v1.5"}, r"embedder is a str, not an Embedder\. Name a model"),
+        ({"settings": {"embedder": "none"}}, r"settings is a dict, not Settings\. Pass names and values as overrides"),
+    ],
+)
+def test_a_name_or_a_table_in_place_of_an_object_is_refused_with_the_right_way(given: Any, told: str) -> None:  # noqa: ANN401
+    with pytest.raises(InvalidInputError, match=told):
+        Index(":memory:", **given)

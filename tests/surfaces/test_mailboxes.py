@@ -114,7 +114,7 @@ def test_a_message_that_is_too_large_is_left_out_with_the_reason(run: Run, mail:
         ("{address}/Nowhere", 3, "There are: INBOX"),
         ("imap://127.0.0.1/INBOX", 2, "imaps://user@host"),
         ("imap://ann:secret@127.0.0.1/INBOX", 2, "without the password"),
-        ("imap://ann@127.0.0.1:1/INBOX", 9, "cannot be asked"),
+        ("imap://ann@127.0.0.1:1/INBOX", 9, "cannot be reached"),
     ],
 )
 def test_a_mailbox_that_cannot_be_had_deletes_nothing(

@@ -76,7 +76,7 @@ def test_work_is_given_to_all_actors_a_few_calls_at_once_and_makes_the_same_inde
         api = SimpleNamespace(get=thread_actors.get, wait=thread_actors.ready, exceptions=errors)
         spread = RaySpread(actors, api)
         spread.check(index._parts.fingerprint)
-        with pytest.raises(MismatchError, match="other passages"):
+        with pytest.raises(MismatchError, match="different passages"):
             spread.check(replace(index._parts.fingerprint, analyzer="another"))
         report = sync(replace(index._parts, spread=spread), [str(folder)], Limits(), lambda _: None)
         for actor in actors:

@@ -5,6 +5,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import FrozenInstanceError, field
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -186,6 +187,26 @@ def test_a_copy_with_other_fields_is_the_one_that_the_standard_library_makes() -
             assert dataclasses.astuple(made) == dataclasses.astuple(theirs)
         with pytest.raises(TypeError, match="no field z"):
             replace(held, z=1)
+
+
+def test_what_an_object_has_worked_out_is_not_copied() -> None:
+    @dataclass(frozen=True)
+    class Box:
+        """A box."""
+
+        width: int
+        height: int = 2
+
+        @cached_property
+        def area(self) -> int:
+            """The area."""
+            return self.width * self.height
+
+    box = Box(3)
+
+    assert box.area == 6
+    assert replace(box, width=5).area == 10
+    assert replace(Box(3), height=4) == Box(3, 4)
 
 
 def test_what_a_class_does_after_it_is_made_is_done_to_a_copy_too() -> None:

@@ -46,6 +46,39 @@ def test_a_question_is_answered_and_its_citation_opens_where_the_words_stand(ask
     expect(asking.locator("#source")).to_have_count(0)
 
 
+def test_a_citation_of_sentences_that_follow_each_other_marks_them_all(asking: Page) -> None:
+    """The server may cite a passage of the answer by pieces: `The night ferry`, and what follows up to the period."""
+    after = SENTENCE.index(" to Ostend")
+
+    def in_pieces(route: Route) -> None:
+        blocks = route.fetch().text().split("\n\n")
+        done = next(at for at, one in enumerate(blocks) if one.startswith("event: done"))
+        event = json.loads(blocks[done].partition("data: ")[2])
+        answer = event["answer"]
+        whole = next(one for one in answer["citations"] if one["quote"] == SENTENCE)
+        first = {**whole, "end": whole["start"] + after, "quote": SENTENCE[:after]}
+        second = {**whole, "start": whole["start"] + after + 1, "quote": SENTENCE[after + 1 :]}
+        answer["citations"] = [first, second]
+        answer["sentences"] = [{**one, "citations": [0, 1]} for one in answer["sentences"]]
+        blocks[done] = f"event: done\ndata: {json.dumps(event)}"
+        route.fulfill(body="\n\n".join(blocks), content_type="text/event-stream")
+
+    asking.route("**/ask", in_pieces)
+    turn = ask(asking, QUESTION)
+    turn.locator(f'.chip[title="{SENTENCE}"]').first.click()
+    expect(asking.locator("#source-text mark.cited")).to_have_text(SENTENCE)
+
+
+def test_conversations_can_be_opened_next_to_a_source(asking: Page) -> None:
+    turn = ask(asking, QUESTION)
+    expect(asking.locator(".history ul")).to_be_visible()
+    turn.locator(".prose a.chip").first.click()
+    expect(asking.locator("#source-text")).to_be_visible()
+    expect(asking.locator(".history ul")).to_be_hidden()  # there is little room
+    asking.locator(".history > summary").click()
+    expect(asking.locator(".history li.current")).to_be_visible()
+
+
 def test_a_conversation_goes_on_and_is_kept_renamed_found_and_deleted(asking: Page) -> None:
     ask(asking, "When was the Eiffel tower in Paris finished?")
     expect(asking).to_have_url(re.compile(r"c=[0-9a-f]{16}"))
@@ -98,6 +131,35 @@ def test_a_question_asked_while_its_conversation_is_fetched_comes_after_what_was
     asking.reload()
     expect(asking.locator(".turn h2")).to_have_text(questions)
     expect(asking.locator(".history li.current a")).to_have_text(title)
+
+
+def test_a_conversation_is_kept_without_the_texts_that_its_documents_have(asking: Page) -> None:
+    with asking.expect_request(lambda one: one.method == "PUT" and "/conversations/" in one.url) as kept:
+        turn = ask(asking, QUESTION)
+    (sent,) = (kept.value.post_data_json or {})["turns"]
+    assert sent["answer"]["sources"]
+    assert all(len(one["text"]) <= 300 for one in sent["answer"]["sources"])
+    chips = turn.locator(".prose a.chip").evaluate_all("(all) => all.map((one) => one.href)")
+    asking.reload()
+    expect(asking.locator(".turn .prose")).to_contain_text(SENTENCE)
+    assert asking.locator(".turn .prose a.chip").evaluate_all("(all) => all.map((one) => one.href)") == chips
+
+
+def test_an_answer_that_could_not_be_kept_is_kept_when_the_server_is_back(asking: Page) -> None:
+    lost: list[Route] = []
+
+    def lose(route: Route) -> None:
+        lost.append(route)
+        if len(lost) == 1:
+            route.abort("connectionfailed")
+        else:
+            route.fallback()
+
+    asking.route(lambda url: "/v1/conversations/" in url, lose)
+    ask(asking, "Where does the Eiffel tower stand?")  # it waits until the list has the conversation
+    assert [route.request.method for route in lost[:2]] == ["PUT", "PUT"]
+    asking.reload()
+    expect(asking.locator(".turn .prose")).to_contain_text("Paris")
 
 
 def test_a_question_that_no_document_answers_is_said_to_be_so_beside_the_nearest(asking: Page) -> None:

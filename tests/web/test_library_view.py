@@ -53,6 +53,17 @@ def test_of_many_files_those_that_fail_say_why_and_can_be_sent_again(page: Page,
     expect(page.locator(".job").first).to_contain_text("3 failed")
 
 
+def test_what_is_looked_for_in_a_document_is_marked_where_it_stands(browser: Browser, tmp_path: Path) -> None:
+    """A Turkish capital I with a dot is two letters in lower case: what follows must not move by one for each."""
+    fill(tmp_path, texts={"sehir.txt": "\u0130stanbul ve \u0130zmir: feribot saat on birde kalkar."})
+    with visiting(tmp_path) as visit, opened(browser, visit.address) as page:
+        document = visit.client.get("/v1/indexes/notes/documents").json()["documents"][0]["id"]
+        page.goto(f"{visit.address}/document?index=notes&doc={document}&find=feribot")
+        expect(page.locator(".doc-body mark")).to_have_text(["feribot"])
+        page.goto(f"{visit.address}/document?index=notes&doc={document}&find=istanbul")
+        expect(page.locator(".doc-body mark")).to_have_text(["\u0130stanbul"])
+
+
 def test_a_file_is_dropped_on_the_page(page: Page, visit: Visit) -> None:
     page.goto(f"{visit.address}/library?index=void")
     page.locator(".drop").evaluate(
@@ -190,3 +201,28 @@ def test_a_search_hit_of_a_pdf_opens_beside_the_picture_of_its_page(page: Page, 
     assert picture.evaluate("(one) => one.decode().then(() => one.naturalWidth)") > 100
     page.get_by_role("tab", name="Page").press("ArrowRight")
     expect(page.locator("#source-text mark")).to_have_text(["Marmots", "whistle"])
+
+
+def test_a_job_is_followed_once_however_often_another_tab_changes_documents(page: Page, visit: Visit) -> None:
+    job = {"id": "slow", "index": "notes", "kind": "sync", "state": "running", "created": "2026-01-01T00:00:00+00:00",
+           "done": 1, "total": 9, "files": [], "counts": {}, "problem": None, "finished": ""}  # fmt: skip
+    listed: list[Route] = []
+    followed: list[Route] = []
+
+    def lists(route: Route) -> None:
+        listed.append(route)
+        route.fulfill(json={"jobs": [job]})
+
+    def follows(route: Route) -> None:
+        followed.append(route)  # and never answered: each that follows the job is one more
+
+    page.route("**/v1/jobs", lists)
+    page.route("**/v1/jobs/slow", follows)
+    page.goto(f"{visit.address}/library?index=notes")
+    expect(page.locator(".jobs .job")).to_have_count(1)
+    for _ in range(5):
+        with page.expect_response("**/v1/jobs"):
+            page.evaluate("new BroadcastChannel('twofold').postMessage('documents')")
+    page.locator(".work summary").click()
+    expect(page.locator(".jobs .job")).to_contain_text("1 of 9")
+    assert (len(listed), len(followed)) == (6, 1)

@@ -1,5 +1,6 @@
 """How the views look and speak: any width, either theme, another language, by keyboard and to assistive technology."""
 
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
@@ -145,3 +146,29 @@ def test_the_token_is_asked_for_kept_for_this_tab_alone_and_asked_for_again_when
             page.locator("#forget").click()
             expect(page.locator("#token")).to_be_visible()
             assert page.evaluate("sessionStorage.length") == 0
+
+
+ENDS = """(text) => {
+  const walk = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walk.nextNode()) nodes.push(walk.currentNode);
+  const at = (node, from) => {
+    const one = document.createRange();
+    one.setStart(node, from);
+    one.setEnd(node, from + 1);
+    return one.getBoundingClientRect().left;
+  };
+  return [at(nodes[0], 0), at(nodes.at(-1), nodes.at(-1).length - 1)];
+}"""
+
+
+def test_a_text_of_hebrew_runs_from_the_right_to_its_period(browser: Browser, tmp_path: Path) -> None:
+    """`shalom`, `boat` and `night`, with a period: in a line of English it would stand at the right of the words."""
+    words = "\u05e9\u05dc\u05d5\u05dd \u05e1\u05d9\u05e8\u05d4 \u05dc\u05d9\u05dc\u05d4"
+    fill(tmp_path, texts={"boat.txt": f"{words}."})
+    with visiting(tmp_path) as visit, opened(browser, visit.address, f"/search?q={words.split(maxsplit=1)[0]}") as page:
+        first, period = page.locator(".snippet").evaluate(ENDS)
+        assert period < first
+        page.locator(".hit .title").click()
+        first, period = page.locator("#span").evaluate(ENDS)
+        assert period < first

@@ -1,4 +1,4 @@
-"""A sentence with those around it in its paragraph, for a question that one sentence hardly answers.
+"""A sentence with those around it, or behind it, in its paragraph, for a question that one sentence hardly answers.
 
 The sentence grows by the neighbor that answers likelier, of the two the following one where neither was read, until the
 paragraph, the passage or the room ends. Rows and items are left as they are: `answer.complete` has those.
@@ -29,6 +29,20 @@ def around(place: int, units: Sequence[SentenceUnit], logits: Scores, source: So
         best = max(near, key=lambda at: (logits[at], at))
         size += len(units[best].text)
         first, last = min(first, best), max(last, best)
+
+
+def following(place: int, units: Sequence[SentenceUnit], source: Source) -> range:
+    """Return the places of a sentence and of those behind it in its paragraph, as many as there is room for.
+
+    A step is described in what follows: "Some tasks need another group. This is done with adduser."
+    """
+    last, size = place, len(units[place].text)
+    while last + 1 < len(units) and _adjoin(units[last], units[last + 1], source):
+        size += len(units[last + 1].text)
+        if size > ROOM:
+            break
+        last += 1
+    return range(place, last + 1)
 
 
 def joined(units: Sequence[SentenceUnit], source: Source) -> SentenceUnit:

@@ -26,6 +26,7 @@ _LEAST_INDENT = 2
 _LEAST_WORDS = 5  # of what introduces something without a colon: headings are shorter or have a mark
 _LONGEST_CODE = 1_200
 _LONGEST_NAME = 48
+_LEAST_WRAPPED = 50  # characters of a line that goes on in the next one
 _CODE_SHARE = 0.5
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)])[ \t]+")
 _CODE = re.compile(
@@ -206,15 +207,31 @@ def _antecedent(text: str, start: int, end: int, *, led: bool) -> list[Span]:
 def _sentence_before(text: str, start: int) -> list[Span]:
     """Return where the sentence before stands, and the one before that where it speaks of that one."""
     before = text[:start].rstrip()
-    if not before.endswith((".", "!", "?")) or "\n" in text[len(before) : start]:
+    paragraph = _paragraph(text, start)
+    if not before.endswith((".", "!", "?")) or len(before) <= paragraph:
         return []
-    line = before.rfind("\n") + 1
-    ends = [line, *(found.end() for found in _SENTENCE_END.finditer(before, line))]
+    ends = [paragraph, *(found.end() for found in _SENTENCE_END.finditer(before, paragraph))]
     first = ends[-1]
     if len(ends) > 1 and _refers(text, first, len(before)):
         first = ends[-2]
     first += _bullet(before, first)
     return [(first, len(before))] if 0 < len(before) - first <= _LONGEST_INTRODUCTION else []
+
+
+def _paragraph(text: str, at: int) -> int:
+    """Return where the paragraph of a place begins: with its line, or the first of some that were wrapped at a width.
+
+    Those are long, indented alike, and are neither rows nor what introduces a list.
+    """
+    first = text.rfind("\n", 0, at) + 1
+    while first > 0 and not _ITEM.match(text, first):
+        above = text.rfind("\n", 0, first - 1) + 1
+        line, depth = text[above : first - 1].rstrip(), _indent(text, first)
+        is_wrapped = len(line.strip()) >= _LEAST_WRAPPED and _BAR not in line and not line.endswith(":")
+        if not is_wrapped or depth not in (_indent(text, above), _bullet(text, above)):
+            break
+        first = above
+    return first
 
 
 def _refers(text: str, start: int, end: int) -> bool:

@@ -7,7 +7,7 @@ Blocks stand a blank line apart.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -18,7 +18,6 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 Fit = Literal["whole", "truncate"]
-Measure = Callable[[str], int]
 BETWEEN = "\n\n"
 CUT = "..."
 MAX_TEMPLATE_LENGTH = 4_000  # characters
@@ -93,7 +92,6 @@ def build_context(
     template: str,
     budget: Budget,
     fit: Fit = "whole",
-    measure: Measure = approximate_tokens,
 ) -> Context:
     """Lay out passages best first, as many whole ones as there is room for; `...` says where something was left out.
 
@@ -101,16 +99,16 @@ def build_context(
     cut too, since no context would answer nothing.
     """
     blocks = [rendered(template, one) for one in sources]
-    kept = _that_fit(blocks, budget, measure)
+    kept = _that_fit(blocks, budget)
     text = BETWEEN.join(blocks)
     cut = kept < len(blocks)
     if cut and (fit == "truncate" or kept == 0):
-        text, kept = _cut(text, blocks, budget, measure)
+        text, kept = _cut(text, blocks, budget)
     elif cut:
         text = BETWEEN.join((*blocks[:kept], CUT))
     marked_sources = tuple(replace(one, given=at < kept) for at, one in enumerate(sources))
     citations = tuple(citation_of(one, one.first.start, one.first.end) for one in sources[:kept])
-    return Context(text, marked_sources, citations, measure(text), cut)
+    return Context(text, marked_sources, citations, approximate_tokens(text), cut)
 
 
 def rendered(template: str, source: Source) -> str:
@@ -137,27 +135,27 @@ def rendered(template: str, source: Source) -> str:
     return _PLACE.sub(fill, template)
 
 
-def _fits(text: str, budget: Budget, measure: Measure) -> bool:
+def _fits(text: str, budget: Budget) -> bool:
     within = not budget.characters or len(text) <= budget.characters
-    return within and (not budget.tokens or measure(text) <= budget.tokens)
+    return within and (not budget.tokens or approximate_tokens(text) <= budget.tokens)
 
 
-def _that_fit(blocks: Sequence[str], budget: Budget, measure: Measure) -> int:
+def _that_fit(blocks: Sequence[str], budget: Budget) -> int:
     """Return how many blocks fit, best first, with the marker where not all do."""
-    if _fits(BETWEEN.join(blocks), budget, measure):
+    if _fits(BETWEEN.join(blocks), budget):
         return len(blocks)
     kept = 0
-    while kept < len(blocks) and _fits(BETWEEN.join((*blocks[: kept + 1], CUT)), budget, measure):
+    while kept < len(blocks) and _fits(BETWEEN.join((*blocks[: kept + 1], CUT)), budget):
         kept += 1
     return kept
 
 
-def _cut(text: str, blocks: Sequence[str], budget: Budget, measure: Measure) -> tuple[str, int]:
+def _cut(text: str, blocks: Sequence[str], budget: Budget) -> tuple[str, int]:
     """Return the longest beginning that fits with the marker behind it, and how many blocks begin in it."""
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if _fits(text[:middle] + CUT, budget, measure):
+        if _fits(text[:middle] + CUT, budget):
             low = middle
         else:
             high = middle - 1

@@ -9,7 +9,7 @@ where `new(t, s)` is 1 where the sentence holds the question's term t and none c
 a question find a sentence each. Worked: -.4, a third of the weight in new terms: -.4 + 1.5 · .33 = .1. Where no
 cross-encoder has read, chances are compared instead, and new terms count .3. Headings say nothing and are left out.
 What is shown is complete: see `answer.complete`. A question that asks for more than one fact (`query.broad`) is shown
-more of the paragraph of each (`answer.adjoining`), and less likely ones.
+more of the paragraph of each (`answer.adjoining`), and less likely ones; one for a step is shown what follows each.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from twofold.answer.adjoining import around, joined
+from twofold.answer.adjoining import around, following, joined
 from twofold.answer.certainty import Evidence, evidence_of
 from twofold.answer.complete import Complete, completed
 from twofold.answer.events import ChunkEvent, CitationEvent
@@ -34,7 +34,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Scores
 from twofold.domain.warning import StageWarning, warning_of
-from twofold.query.broad import is_broad
+from twofold.query.broad import is_broad, wants_paragraph
 from twofold.search.result import SearchResult
 
 NEW, GAP, GAP_BROAD, WIDER = 1.5, 1.0, 2.0, 2.3
@@ -82,8 +82,9 @@ def extract(
     found = scored(question, units, best, weights, reading)
     told = likely(question, units, best, found, reading)
     words = [frozenset(reading.terms(unit.text)) for unit in units]
-    told = _without_names(told, words, frozenset(weights))
-    shown = _groups(units, found, told, words, sentences, _together(question, units, told, best))
+    told = _without_names(told, words, frozenset(reading.terms(question)), frozenset(weights))
+    together, gap = _together(question, units, told, best), GAP_BROAD if is_broad(question) else GAP
+    shown = _groups(units, found, told, words, sentences, (together, gap))
     bare = {one: units[one] for one in shown if shown[one].start == one}
     led = needed_leads(question, bare, best, told, reading)
     first, by_number = next(iter(shown)), {one.number: one for one in best}
@@ -98,10 +99,11 @@ def extract(
 def _together(
     question: str, units: Sequence[SentenceUnit], told: Likely, sources: Sequence[Source]
 ) -> Callable[[int], range] | None:
-    """Return what tells which sentences are shown with one, where a question asks for more than one fact."""
+    """Return what tells which sentences are shown with one, where a question asks for more than one sentence."""
     by_number = {one.number: one for one in sources}
     if not is_broad(question):
-        return None
+        step = wants_paragraph(question)
+        return (lambda place: following(place, units, by_number[units[place].source])) if step else None
     return lambda place: around(place, units, told.logits, by_number[units[place].source])
 
 
@@ -111,9 +113,13 @@ def _groups(
     told: Likely,
     words: Sequence[frozenset[str]],
     most: int,
-    together: Callable[[int], range] | None,
+    way: tuple[Callable[[int], range] | None, float],
 ) -> Mapping[int, range]:
-    """Return the sentences chosen, best first, each with those shown with it: itself, or more of its paragraph."""
+    """Return the sentences chosen, best first, each with those shown with it: itself, or more of its paragraph.
+
+    `way` tells what is shown with one, and how far below the best another one may be.
+    """
+    together, gap = way
     shown: dict[int, range] = {}
     fresh = np.ones(found.terms.shape[1], dtype=bool)
     place: int | None = int(told.logits.argmax())
@@ -123,7 +129,6 @@ def _groups(
         fresh &= (found.terms[list(shown[place])] == 0.0).all(axis=0)
         if len(shown) >= min(most, len(units)):
             break
-        gap = GAP if together is None else GAP_BROAD
         place = _next(told, found.terms @ (found.weights * fresh), [*taken, *shown[place]], words, gap)
     return shown
 
@@ -139,9 +144,15 @@ def _as_one(place: int, units: Sequence[SentenceUnit], group: range, sources: Ma
     return units[place] if len(group) == 1 else joined([units[at] for at in group], sources[units[place].source])
 
 
-def _without_names(told: Likely, words: Sequence[frozenset[str]], asked: frozenset[str]) -> Likely:
-    """Leave out what only repeats a name of the question, such as that of an entry, unless there is nothing else."""
-    bare = np.array([len(one) <= _NAME and one <= asked for one in words])
+def _without_names(
+    told: Likely, words: Sequence[frozenset[str]], asked: frozenset[str], known: frozenset[str]
+) -> Likely:
+    """Leave out what only repeats a name of the question, such as that of an entry, unless there is nothing else.
+
+    `known` are the words searched for, those that feedback added among them: a single one of these says nothing
+    either, but a name of two words that the question does not hold may be the answer to "Who …?".
+    """
+    bare = np.array([len(one) <= _NAME and one <= (known if len(one) < _NAME else asked) for one in words])
     left = np.where(bare, -np.inf, told.logits)
     return replace(told, logits=left) if np.isfinite(left).any() else told
 

@@ -13,9 +13,12 @@ _BREAK = re.compile(
     r"\n\s*\n|\n(?=[ \t]*(?:[-*+\u2022\u2013|#>]|\(?\d{1,3}[.)]|[a-z]\))[ \t])|(?<=[:|])[ \t]*\n|\n(?=[^\n]*\|)"
 )
 _LABEL = re.compile(
-    r"\s*(?:(?:[-*+\u2022\u2013>]|\(?\d{1,3}[.)])[ \t]+[\w./'()-]+(?: [\w./'()-]+)?|yes|no)\.\s*", re.IGNORECASE
+    r"\s*(?:(?:(?:[-*+\u2022\u2013>]|\(?\d{1,3}[.)])[ \t]+[\w./'()-]+(?: [\w./'()-]+)?|yes|no)\."
+    r"|(?:[A-Z]\.)?(?:\d{1,3}\.)+)\s*",
+    re.IGNORECASE,
 )
-"""What an item begins with and is no sentence: "INTEGER. The value is a signed integer"; and a bare yes or no."""
+"""What an item or a heading begins with and is no sentence: "INTEGER. The value is a signed integer", "14.3.1. Mail";
+and a bare yes or no."""
 
 _HEADING = re.compile(r"\s*#{1,6}[ \t]+[^\n]{1,120}(?<![.!?:;])\s*")
 _BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2013>]|#{1,6}|\(?\d{1,3}[.)])[ \t]+")

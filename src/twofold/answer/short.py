@@ -35,15 +35,17 @@ _UNIT = (
 )
 _WORDS = r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _FIGURE = re.compile(
-    rf"(?<![\w.])[$\u20ac\u00a3]?\d[\d,]*(?:\.\d+)?{_UNIT}(?![\w%])|\b(?:{_WORDS})\b{_UNIT}", re.IGNORECASE
+    rf"(?<![\w.])(?<!\(-)[$\u20ac\u00a3]?\d[\d,]*(?:\.\d+)?{_UNIT}(?![\w%])|\b(?:{_WORDS})\b{_UNIT}", re.IGNORECASE
 )
 _COUNTED = re.compile(r"\bhow many (?P<part>of (?:the |these |those )?(?:\d+ )?)?(?P<noun>[^\W\d_]+)", re.IGNORECASE)
 _PORT_ASKED = re.compile(r"\b(?:which|what) (?:port|number)\b", re.IGNORECASE)
 _BARE = re.compile(rf"\d[\d,]*(?:\.\d+)?|{_WORDS}", re.IGNORECASE)
 _NEAR, _STEM = 40, 5
 _QUOTED = re.compile(r"[\"\u201d]")
-_NO_VALUE = re.compile(r"(?:is|are|was|be|been|set|and|or|not|this|that|it|which|used|done|the)", re.IGNORECASE)
-"""What stands before "by default" where that says how, not what: "a timeout is by default an error"."""
+_NO_VALUE = re.compile(
+    r"(?:is|are|was|were|be|been|set|and|or|not|this|that|it|which|used|done|the)|not to .*", re.IGNORECASE
+)
+"""What stands at "default" where that says how, not what: "a timeout is by default an error", "is not to wait"."""
 
 
 def short_answer(question: str, sentence: str) -> str:

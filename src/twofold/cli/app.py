@@ -171,7 +171,7 @@ def _check_for_somebody(command: str | None, principals: list[str] | None) -> No
     """Refuse to do as somebody what concerns all documents. Raises InvalidInputError."""
     if principals and command not in FOR_SOMEBODY:
         raise InvalidInputError(
-            f"`{command}` concerns all documents: it cannot be done as somebody.",
+            f"`{command}` works on all documents, so it cannot be used with --as.",
             f"--as goes with {', '.join(sorted(FOR_SOMEBODY))}.",
         )
 

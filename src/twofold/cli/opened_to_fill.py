@@ -12,7 +12,7 @@ from twofold.models.no_embedder import NO_EMBEDDER
 def open_to_fill(context: typer.Context, name: str | None, embedder: str | None) -> Index:
     """Open an index, made if need be, whose model's files are here; fetch them where they are not.
 
-    A new index whose model cannot be had is made for BM25 alone, and standard error says how to add vectors later.
+    If its model cannot be downloaded, a new index is made for BM25 alone; standard error says how to add vectors later.
     Raises ModelError where somebody chose the model, or the index has vectors of it.
     """
     opened = open_index(context, name, create=True, embedder=embedder)

@@ -42,7 +42,7 @@ AsOfOption = Annotated[
     typer.Option(
         "--as-of",
         metavar="NAME|DATE",
-        help="The index as it was at a snapshot, by its name or the last one by a date (UTC).",
+        help="Use the index as of a snapshot: its name, or a date (UTC) for the last one up to it.",
         show_default=False,
     ),
 ]

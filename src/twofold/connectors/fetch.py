@@ -39,7 +39,7 @@ class Fetcher:
     private: bool = False
 
     def fetch(self, url: str, headers: Mapping[str, str] | None = None) -> Page:
-        """Ask for a page, following redirects. Raises ReadError for one that cannot be had."""
+        """Ask for a page, following redirects. Raises ReadError for one that cannot be fetched."""
         for _ in range(MAX_REDIRECTS + 1):
             page = self._once(url, headers or {})
             if page.status not in _REDIRECTS or "location" not in page.headers:
@@ -64,7 +64,7 @@ class Fetcher:
                 connection.close()
         except (OSError, http.client.HTTPException, ValueError) as error:
             why = getattr(error, "strerror", None) or type(error).__name__
-            raise ReadError(f"its server cannot be asked: {why}", "Try again later.", "unreadable") from error
+            raise ReadError(f"its server cannot be reached: {why}", "Try again later.", "unreadable") from error
 
     def _connected(self, host: str, port: int, *, secure: bool) -> http.client.HTTPConnection:
         address = self._address_of(host, port)

@@ -76,7 +76,7 @@ class ImapConnector:
         return "mail"
 
     def items(self, known: Mapping[str, DocumentInfo], limits: Limits) -> Iterator[Item | Skipped]:
-        """Yield the messages. Raises NotFoundError or ReadError where the server or the folder cannot be had."""
+        """Yield the messages. Raises NotFoundError or ReadError where the server or the folder cannot be reached."""
         with self._read_errors():
             for folder in self._folders():
                 for source, version, message in self._listed(folder):
@@ -218,7 +218,7 @@ def _connection_error(error: Exception) -> ReadError:
         hint = "imaps:// is for its encrypted port, usually 993; imap:// begins plain and goes on with STARTTLS."
         return ReadError("the mail server does not speak TLS on this port", hint, "unreadable")
     why = getattr(error, "strerror", None) or type(error).__name__
-    return ReadError(f"the mail server cannot be asked: {why}", "Try again later.", "unreadable")
+    return ReadError(f"the mail server cannot be reached: {why}", "Try again later.", "unreadable")
 
 
 def _closed(client: "IMAPClient") -> None:

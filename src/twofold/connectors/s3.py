@@ -58,7 +58,7 @@ class S3Connector:
             raise ReadError(error.message, error.hint, "unreadable") from error
 
     def load(self, item: Item, limits: Limits) -> Source:
-        """Fetch an object. Raises ReadError for one that is gone or not to be had."""
+        """Fetch an object. Raises ReadError for one that is gone or cannot be fetched."""
         key = item.source.removeprefix(f"s3://{self._bucket}/")
         try:
             with failures():

@@ -29,7 +29,7 @@ class Spool:
         try:
             return self._path(name).read_bytes()
         except OSError as error:
-            raise ReadError("what was fetched of it is gone", "Sync again.", "unreadable") from error
+            raise ReadError("the fetched copy is gone", "Sync again.", "unreadable") from error
 
     def _path(self, name: str) -> Path:
         return self._folder / content_hash(name.encode())

@@ -49,7 +49,7 @@ class WebConnector:
         return "web"
 
     def items(self, known: Mapping[str, DocumentInfo], limits: Limits) -> Iterator[Item | Skipped]:
-        """Yield the pages that there are. Raises NotFoundError or ReadError for a list that cannot be had."""
+        """Yield the pages that there are. Raises NotFoundError or ReadError for a list that cannot be fetched."""
         fetcher = Fetcher(limits.file_bytes, self._private)
         for url, dated in self._listed(fetcher).items():
             if not self._may_ask(url, fetcher):

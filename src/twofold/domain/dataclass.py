@@ -23,26 +23,37 @@ if TYPE_CHECKING:
 else:
 
     def replace(instance: object, /, **changes: object) -> object:
-        """Return what `dataclasses.replace` does, in a third of the time: a search makes some twenty of its states."""
+        """Return what `dataclasses.replace` does, in a third of the time: a search makes some twenty of its states.
+
+        In a tenth where the class has no slots and its object nothing but its fields: one dictionary is copied.
+        """
         cls = type(instance)
-        names, read = _fields_of(cls)
+        names, read, slotted = _fields_of(cls)
         if read is None:
             return dataclasses.replace(instance, **changes)
-        values = dict(zip(names, read(instance), strict=True))
+        whole = not slotted and len(instance.__dict__) == len(names)
+        values = instance.__dict__.copy() if whole else dict(zip(names, read(instance), strict=True))
         values.update(changes)
         if len(values) > len(names):
             message = f"{cls.__name__} has no field {', '.join(changes.keys() - set(names))}"
             raise TypeError(message)
         made, put = object.__new__(cls), object.__setattr__
+        if whole:
+            made.__dict__.update(values)
+            return made
         for name, value in values.items():
             put(made, name, value)
         return made
 
     @cache
-    def _fields_of(cls: type) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]] | None]:
-        """Return the names of a class's fields, and what reads all at once; None where `dataclasses` must do it."""
+    def _fields_of(cls: type) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]] | None, bool]:
+        """Return the names of a class's fields, what reads all at once, and whether they are not all in `__dict__`.
+
+        None for what reads them where `dataclasses` must do it.
+        """
         names = tuple(one.name for one in dataclasses.fields(cls))
-        return names, None if len(names) < 2 or hasattr(cls, "__post_init__") else attrgetter(*names)  # noqa: PLR2004
+        plain = len(names) > 1 and not hasattr(cls, "__post_init__")
+        return names, attrgetter(*names) if plain else None, hasattr(cls, "__slots__") or hasattr(cls, "__getattr__")
 
     def dataclass(*, frozen: bool = False, slots: bool = False, eq: bool = True) -> Callable[[type], type]:
         """Return a decorator as the standard one's; an equality or a hash that a class defines itself stays."""
@@ -180,6 +191,8 @@ def _equality(cls: Any) -> Callable[[object, object], bool]:  # noqa: ANN401  # 
     names = tuple(one.name for one in dataclasses.fields(cls) if one.compare)
 
     def __eq__(self: object, other: object) -> bool:  # noqa: N807  # the method itself
+        if self is other:
+            return True
         if type(other) is not type(self):
             return NotImplemented
         return [getattr(self, name) for name in names] == [getattr(other, name) for name in names]

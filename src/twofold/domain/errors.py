@@ -8,7 +8,7 @@
     ├── WriterBusyError                  5   423   another process is writing
     ├── StorageFullError                 6   507   no room; nothing acknowledged was lost
     ├── CorruptError                     7   500   a checksum or a cross-check failed
-    ├── ModelError                       8   503   a model cannot be had, loaded or run
+    ├── ModelError                       8   503   a model cannot be downloaded, loaded or run
     │   ├── MissingExtraError            8   501   an optional dependency is not installed
     │   ├── ModelUnavailableError        8   503   a model does not answer now; it may when it is asked again
     │   └── StageTimeoutError            8   504   a stage took longer than it may

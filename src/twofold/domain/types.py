@@ -44,6 +44,8 @@ class Block:
     `place` is any other address a reader would give: `00:01:02`, `Sheet1 rows 2-40`, `lines 10-31`.
     A table block may name its header row in `header`: splitting the table repeats it in the indexed text.
     `metadata` are fields of this stretch alone, such as a record's: no passage reaches from one such record to another.
+    `part` numbers what a file holds several of, each read for itself: messages of a mailbox, chapters of a book, half
+    minutes of a recording. No passage reaches from one part to another, so that its place is that of all it says.
     """
 
     kind: BlockKind
@@ -54,6 +56,7 @@ class Block:
     place: str = ""
     header: str = ""
     metadata: Metadata = field(default_factory=dict, hash=False)
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def read_answers(path: Path) -> AnswerKey:
         question = named.setdefault(name or text, Question(name or f"q{len(named) + 1}", text))
         answers.setdefault(question.id, {}).update(dict.fromkeys(some))
     if not named:
-        raise InvalidInputError(f"{path} holds no question.", "See docs/evaluating.md for its form.")
+        raise InvalidInputError(f"{path} contains no question.", "See docs/evaluating.md for its form.")
     return AnswerKey(path.stem, tuple(named.values()), {name: tuple(some) for name, some in answers.items()})
 
 

@@ -39,7 +39,7 @@ class JudgedCollection:
 
     Only questions with at least one relevant judgement are in `queries`; averages are over these. `left_out` counts the
     other questions of the file, `missing_documents` the judgements of documents that are not in the corpus (they stay
-    in `grades`: what cannot be found is still to be had in the ideal), `missing_queries` the judged query ids that are
+    in `grades`: what cannot be found still counts in the ideal), `missing_queries` the judged query ids that are
     not in the file of queries.
     """
 

@@ -26,7 +26,7 @@ def ndcg(ranked: Sequence[str], grades: Grades, k: int, gains: Gains = Gains.LIN
 
     Linear gains unless asked otherwise; with grades 0 and 1 both are the same.
     Source: Järvelin, Kekäläinen, "Cumulated gain-based evaluation of IR techniques", 2002, as trec_eval's `ndcg_cut`.
-    Grades 1, 0, 2 where 2, 1, 1 were to be had, at 3: (1 + 2/2) / (2 + 1/1.585 + 1/2) = 2 / 3.1309.
+    Grades 1, 0, 2 where the judged ones are 2, 1, 1, at 3: (1 + 2/2) / (2 + 1/1.585 + 1/2) = 2 / 3.1309.
 
     >>> round(ndcg(["b", "x", "a", "y", "c"], {"a": 2, "b": 1, "c": 1}, 3), 4)
     0.6388

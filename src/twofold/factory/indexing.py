@@ -34,10 +34,9 @@ def indexing_components(
     settings: Settings,
     embedder: Embedder | None,
     progress: Callable[[Progress], None] = ignore,
-    plugins: OpenPlugins | None = None,
 ) -> IndexingComponents:
-    """Make what fills a store and searches it; arguments as for `search_components`."""
-    own = plugins or OpenPlugins()
+    """Make what fills a store and searches it, without plugins; arguments as for `search_components`."""
+    own = OpenPlugins()
     name = settings.embedder if embedder is None else embedder.identity.name
     return filled(search_components(store, settings, embedder, progress, own), settings, name, own)
 

@@ -74,7 +74,7 @@ class RaySpread:
         for made in self._ray.get([actor.fingerprint.remote() for actor in self.actors]):
             if made != wanted:
                 raise MismatchError(
-                    "The workers would make other passages than this process.",
+                    "The workers would produce different passages than this process.",
                     "Parts of your own must be named in the settings, and all machines have the same twofold.",
                 )
 

@@ -43,7 +43,7 @@ def embed_pending(
         given = parts.store.update_vectors(parts.fingerprint.embedder, fresh)
         if not given and texts == _oldest(parts):
             raise CorruptError(
-                f"{len(texts)} passages cannot take their vectors: what is stored of them is not theirs.",
+                f"{len(texts)} passages do not match what is stored of them, so their vectors were not stored.",
                 "Run `twofold index verify`.",
             )
         embedded, truncated = embedded + len(texts), truncated + count_truncated(parts.embedder, texts)

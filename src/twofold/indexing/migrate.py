@@ -61,7 +61,8 @@ def migrate(source: Store, target: Store, progress: Callable[[int, int], None]) 
         theirs, _ = digest_of_all(held)
     if ours != theirs:
         raise CorruptError(
-            "The copy is not what was copied.", "Another process changed it meanwhile: run `twofold migrate` again."
+            "The copy differs from the source.",
+            "Another process changed the source meanwhile: run `twofold migrate` again.",
         )
     return MigrationReport(copied, len(infos) - copied, chunks, ours)
 

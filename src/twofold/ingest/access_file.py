@@ -95,7 +95,7 @@ def parse_rule(lines: Sequence[str]) -> AccessRule:
                 raise InvalidInputError(f"{alone!r} stands alone.", "Remove it, or all the other lines.")
             return AccessRule(() if alone == NOBODY else None)
     if not words:
-        raise InvalidInputError("It names nobody.", "Write a principal, `nobody` or `default`.")
+        raise InvalidInputError("It names no principal.", "Write a principal, `nobody` or `default`.")
     named = [word for word in words if word != POSIX_GROUP]
     return AccessRule(readers_of(named), len(named) < len(words))
 
@@ -111,5 +111,5 @@ def _group_of(path: str) -> str:
 
 def _refused(path: str, why: str) -> InvalidInputError:
     return InvalidInputError(
-        f"Who may read cannot be said: {source_name(path)}: {why}.", "Correct it and sync again; nothing was changed."
+        f"{source_name(path)} does not say who may read: {why}.", "Correct it and sync again; nothing was changed."
     )

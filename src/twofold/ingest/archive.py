@@ -49,15 +49,15 @@ class Archive:
             raise ReadError(f"{self.source}: the part {name!r} is damaged.", "Restore it from a good copy.") from error
 
 
-def open_archive(source: Source, depth: int = 1) -> Archive:
-    """Open a ZIP after judging it. `depth` is 1 for a file as found and one more for each archive around it.
+def open_archive(source: Source) -> Archive:
+    """Open a ZIP after checking it. `source.limits.archive_depth` says how many levels of archives are left.
 
     Raises ReadError: `limit` for too many, too large, too dense, overlapping or too deeply nested members; `encrypted`;
     `unsupported` for methods other than store and deflate; `malformed`.
     """
     limits = source.limits
-    if depth > limits.archive_depth:
-        raise _over(source, f"archives nested deeper than {limits.archive_depth}")
+    if limits.archive_depth < 1:
+        raise _over(source, "archives nested too deep")
     if len(source.data) > limits.file_bytes:
         raise _over(source, f"larger than {limits.file_bytes:,} bytes")
     if source.data.count(_DIRECTORY_RECORD) > 10 * limits.archive_entries:

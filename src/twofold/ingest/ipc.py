@@ -73,6 +73,7 @@ def pack_extract(media_type: str, extract: Extract, *, last: bool) -> tuple[byte
             block.page,
             block.place,
             headers.setdefault(block.header, len(headers)),
+            block.part,
         )
         for block in extract.blocks
     ]
@@ -179,15 +180,16 @@ def _page(page: Any) -> int | None:  # noqa: ANN401 parsed JSON
 
 
 def _block(row: Sequence[Any], paths: Sequence[tuple[str, ...]], headers: Sequence[str]) -> Block:
-    if len(row) != 7:  # noqa: PLR2004 the fields of a block
+    if len(row) != 8:  # noqa: PLR2004 the fields of a block
         raise WireError("a block has other fields")
-    kind, start, end, path, page, place, header = row
+    kind, start, end, path, page, place, header, part = row
     if _text(kind) not in BlockKind.__members__.values():
         raise WireError("a block is of unknown kind")
     if not 0 <= _integer(path) < len(paths) or not 0 <= _integer(header) < len(headers):
         raise WireError("a block names a path that was not sent")
     where = one_line(_text(place))
-    return Block(BlockKind(kind), _integer(start), _integer(end), paths[path], _page(page), where, headers[header])
+    span, above = (_integer(start), _integer(end)), headers[header]
+    return Block(BlockKind(kind), *span, paths[path], _page(page), where, above, part=_integer(part))
 
 
 def _metadata(held: Any) -> dict[str, MetadataValue]:  # noqa: ANN401 parsed JSON

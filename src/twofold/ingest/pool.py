@@ -213,7 +213,7 @@ def _started(command: Sequence[str]) -> "_Process":
     except OSError as error:
         raise TwofoldError(f"no reading process can be started: {error.strerror}.", hint) from error
     if not process.is_ready():
-        raise TwofoldError(f"a reading process ended as it started (status {process.kill()}).", hint)
+        raise TwofoldError(f"a reading process exited at start (status {process.kill()}).", hint)
     return process
 
 

@@ -66,12 +66,10 @@ def _status(root: str | os.PathLike[str]) -> os.stat_result:
         ) from error
 
 
-def walk(
-    root: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS, *, hidden: bool = False
-) -> Iterator[Found | Skipped]:
+def walk(root: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> Iterator[Found | Skipped]:
     """Go through a folder, or give the one file that `root` is, in the order of the paths' bytes.
 
-    Files that `.gitignore` and `.twofoldignore` name, hidden files (unless `hidden`) and the folders of version control
+    Files that `.gitignore` and `.twofoldignore` name, hidden files and the folders of version control
     are left out silently. Links are not followed: what they lead to inside of `root` is found in its own place, what
     is outside stays outside; `root` may be one.
     Raises NotFoundError if `root` is not there, ReadError if it cannot be listed.
@@ -86,7 +84,7 @@ def walk(
     except OSError as error:
         reason = error.strerror or "cannot be listed"
         raise ReadError(f"{source_name(start)}: {reason}", "Check its permissions.", "unreadable") from error
-    yield from _Walk(start, limits, hidden=hidden).folder(entries)
+    yield from _Walk(start, limits).folder(entries)
 
 
 def load(found: Found, limits: Limits = DEFAULT_LIMITS) -> Source:
@@ -113,10 +111,9 @@ def load(found: Found, limits: Limits = DEFAULT_LIMITS) -> Source:
 class _Walk:
     """One walk: the root, and what holds for all of it."""
 
-    def __init__(self, root: str, limits: Limits, *, hidden: bool) -> None:
+    def __init__(self, root: str, limits: Limits) -> None:
         self._root = root
         self._limits = limits
-        self._hidden = hidden
 
     def folder(self, entries: Sequence[os.DirEntry[str]]) -> Iterator[Found | Skipped]:
         """Walk down from the root's entries, without recursion, however deep the folders are."""
@@ -138,7 +135,7 @@ class _Walk:
                     yield _skipped(path, error.strerror or "it cannot be listed")
 
     def _is_wanted(self, entry: os.DirEntry[str], rules: Sequence[_Rules]) -> bool:
-        if entry.name in NEVER_WALKED or (entry.name.startswith(".") and not self._hidden):
+        if entry.name in NEVER_WALKED or entry.name.startswith("."):
             return False
         return not _is_ignored(os.fsencode(slashed(entry.path)), rules, is_folder=_is_folder(entry))
 

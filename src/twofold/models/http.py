@@ -82,7 +82,7 @@ def opened(
 ) -> Iterator[IO[bytes]]:
     """Open the answer's body for reading, telling `connected` of each connection before anything is sent over it.
 
-    Raises ModelError when there is no answer to be had.
+    Raises ModelError when no answer arrives.
     """
     import http.client
     import urllib.error

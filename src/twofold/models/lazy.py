@@ -42,7 +42,7 @@ class LazyEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """What the vectors depend on. Raises ModelError where only the model itself can tell, and cannot be had."""
+        """What the vectors depend on. Raises ModelError if only the model knows and it cannot be loaded."""
         return self._embedder().identity if self._identity is None else self._identity
 
     @property
@@ -104,7 +104,7 @@ class LazyReranker:
         return bool(self._opened)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """Score each text raw. Raises ModelError, also when the model cannot be had."""
+        """Score each text raw. Raises ModelError, also when the model cannot be loaded."""
         return self._reranker().score(query, texts)
 
     def relevance(self, raw: Scores) -> Scores:

@@ -1,9 +1,12 @@
-"""Whether a question asks for more than one fact, so that one sentence hardly answers it: by rule, from its wording.
+"""Whether a question asks for more than one fact, or for a paragraph: by rule, from its wording.
+
+A broad question is hardly answered by one sentence, and may be answered from several places.
 
 It asks for several things ("What are …?", "Which strategies did the city use?"), for the part that something plays or
 what follows from it ("What role does … play?"), for an account ("How did the plan evolve?", "Why was it closed?",
-"Describe …") or for what somebody says of something. "How many", "how long" and the like ask for one fact, and "How do
-I …?" for a step. Of other languages than English nothing is known.
+"Describe …") or for what somebody says of something. "How many", "how long" and the like ask for one fact. "How do I
+…?", "What does it do?", "What is it?" and "Can I …?" ask for a step or an account in one place, whose sentences belong
+together: "Some tasks need another group. This is done with adduser." Of other languages than English nothing is known.
 """
 
 import re
@@ -50,3 +53,22 @@ def is_broad(question: str) -> bool:
     (False, False)
     """
     return any(pattern.search(question) for pattern in (_SEVERAL, _PART, _ACCOUNT, _SAYS))
+
+
+_STEP = re.compile(
+    r"^\W*(?:how (?:do|does|did|can|could|should|would|to|is|are)\b|(?:can|may) (?:i|you|we)\b|(?:does|is|are|why)\b"
+    r"|what (?:do|does|did|happens|will)\b|what is (?!the\b)[^?]{1,30}\?"
+    r"|what (?:is|are) (?:an? |the (?:purpose|difference|meaning|effect|use|reason)\b))",
+    re.IGNORECASE,
+)
+
+
+def wants_paragraph(question: str) -> bool:
+    """Return whether a question asks for what several sentences of one paragraph tell together.
+
+    >>> wants_paragraph("How do I add a user to a group?"), wants_paragraph("What does AppArmor do?")
+    (True, True)
+    >>> wants_paragraph("Which port does it listen on?"), wants_paragraph("Who wrote the handbook?")
+    (False, False)
+    """
+    return _STEP.search(question) is not None

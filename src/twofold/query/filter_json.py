@@ -53,7 +53,7 @@ def _once(pairs: Sequence[tuple[str, object]]) -> Mapping[str, object]:
 
 
 def _no_number(name: str) -> float:
-    raise InvalidInputError(f"The filter compares with {name}, which is no finite number.", "Give a number.")
+    raise InvalidInputError(f"The filter compares with {name}, which is not a finite number.", "Give a number.")
 
 
 def _tree(value: object, depth: int) -> Filter:
@@ -74,7 +74,7 @@ def _tree(value: object, depth: int) -> Filter:
         unknown = sorted(str(name)[:40] for name in names if name not in _REQUESTS)
         if unknown:
             raise InvalidInputError(f"A filter has no {unknown[0]!r} in this place.", _SHAPES)
-    raise InvalidInputError("The filter holds what is no condition.", _SHAPES)
+    raise InvalidInputError("A part of the filter is not a condition.", _SHAPES)
 
 
 def _test(value: Mapping[str, object]) -> Filter:

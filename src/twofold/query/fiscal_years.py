@@ -5,7 +5,7 @@ typed, and the embedder reads the form written out: it knows `fiscal` and `2022`
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _SHORT = re.compile(r"(?<![\w.])FY(?:\s?((?:19|20)\d\d)|['\u2019]?(\d\d))(?!\w)", re.IGNORECASE)
 _FIRST_OF_A_CENTURY = 70  # FY70 is 1970, FY69 is 2069
@@ -24,7 +24,7 @@ def with_years(query: Callable[[str], Mapping[str, float]]) -> Callable[[str], M
     """Return what weighs a question's terms as `query` does, and the years of its fiscal years with them."""
 
     def weigh(text: str) -> Mapping[str, float]:
-        years = " ".join(map(_year, _SHORT.finditer(text)))
+        years = " ".join(map(_year, _forms(text)))
         return {**query(years), **query(text)} if years else query(text)
 
     return weigh
@@ -32,8 +32,12 @@ def with_years(query: Callable[[str], Mapping[str, float]]) -> Callable[[str], M
 
 def notes_on(text: str) -> Iterator[str]:
     """Yield, for the trace, each short form of a text once with what it is searched for as well."""
-    for form, year in dict.fromkeys((found[0], _year(found)) for found in _SHORT.finditer(text)):
+    for form, year in dict.fromkeys((found[0], _year(found)) for found in _forms(text)):
         yield f"{form} stands for fiscal year {year} too"
+
+
+def _forms(text: str) -> Iterable[re.Match[str]]:
+    return _SHORT.finditer(text) if "fy" in text.lower() else ()
 
 
 def _year(found: re.Match[str]) -> str:

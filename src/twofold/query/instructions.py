@@ -48,9 +48,10 @@ def without_instructions(question: str) -> str:
     >>> without_instructions("Give examples of recursion. State your sources.")
     'Give examples of recursion.'
     """
-    parts = _APART.split(_UNIT.sub("", question))
+    bare = _UNIT.sub("", question) if "(" in question else question
+    parts = _APART.split(bare)
     kept = [part for part in parts if not _instructs(part.strip())]
-    unchanged = len(kept) == len(parts) and not _UNIT.search(question)
+    unchanged = len(kept) == len(parts) and bare == question
     if unchanged or not any(len(part.split()) >= _MIN_WORDS for part in kept):
         return question
     return " ".join(kept)

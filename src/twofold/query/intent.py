@@ -5,7 +5,6 @@ rules are handed in, since a passage that no rule recognized at ingest could not
 """
 
 import re
-from collections.abc import Sequence
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import Condition, Filter, Operator
@@ -54,7 +53,7 @@ INTENTS = (DEFINITION, GOVERNMENT_DATA)
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
-def intent_of(question: str, intents: Sequence[Intent] = INTENTS) -> Intent | None:
+def intent_of(question: str) -> Intent | None:
     """Return the first rule that holds, None for none.
 
     >>> intent_of("What is a detached HEAD?").name
@@ -63,7 +62,7 @@ def intent_of(question: str, intents: Sequence[Intent] = INTENTS) -> Intent | No
     True
     """
     words = tuple(_WORD.findall(question.casefold().replace("\u2019", "'")))
-    return next((one for one in intents if _holds(one, words)), None)
+    return next((one for one in INTENTS if _holds(one, words)), None)
 
 
 def _holds(intent: Intent, words: tuple[str, ...]) -> bool:

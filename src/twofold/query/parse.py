@@ -29,7 +29,18 @@ from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.fiscal_years import notes_on, with_years
 from twofold.query.instructions import weighed
 from twofold.query.operators import OPERATOR
-from twofold.query.parts import MAX_WORDS, Expand, Part, both, either, parts_of, pattern_in, plain, says_something
+from twofold.query.parts import (
+    MAX_WORDS,
+    Expand,
+    Part,
+    both,
+    either,
+    is_words_alone,
+    parts_of,
+    pattern_in,
+    plain,
+    says_something,
+)
 
 _QUOTES = str.maketrans(dict.fromkeys('"\uff02\u201c\u201d\u201e\xab\xbb', " "))
 _SIGN = re.compile(r"(?<!\S)[+-](?=[^\s+-])")
@@ -104,7 +115,7 @@ def checked(condition: Filter) -> Filter:
 def _check_test(test: Condition) -> None:
     value = test.value
     if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidInputError("A filter compares with what is no finite number.", "Give a number.")
+        raise InvalidInputError("A filter compares with a number that is not finite.", "Give a number.")
     if max(len(test.field), len(value) if isinstance(value, str) else 0) > MAX_VALUE_LENGTH:
         raise InvalidInputError(
             f"A filter's field or value has more than {MAX_VALUE_LENGTH:,} characters.", "Compare with less."
@@ -180,6 +191,19 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
         )
     original = _SURROGATE.sub("\ufffd", text)
     read = _CONTROL.sub(" ", original)
+    return _words_alone(original, read, analysis) if is_words_alone(read) else _with_operators(original, read, analysis)
+
+
+def _words_alone(original: str, read: str, analysis: Analysis) -> ParsedQuery:
+    """Take a question apart that has no operators, as nearly all: what `_with_operators` makes of it, in less time."""
+    words = " ".join(read.split())
+    if not any(map(says_something, words)):
+        raise InvalidInputError(*_nothing_to_find([Part("", word, quoted=False) for word in read.split()]))
+    terms = TermQuery(weighed(words, with_years(analysis.query)))
+    return ParsedQuery(original, read, words, terms, fold=analysis.fold, notes=tuple(notes_on(words)))
+
+
+def _with_operators(original: str, read: str, analysis: Analysis) -> ParsedQuery:
     everything = parts_of(read, analysis.is_field)
     asked = [part for part in everything if part.filter is not None]
     parts = [part for part in everything if part.filter is None]

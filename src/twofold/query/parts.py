@@ -25,8 +25,7 @@ _CLOSING = {'"': '"', "\uff02": "\uff02", "\u201c": "\u201d", "\u201e": "\u201c\
 _START = re.compile(r"([+-]?)(?=\S)")
 _SPACE = re.compile(r"\s")
 _WORDS = re.compile(r"\S+")
-_SIGNS = re.compile(f"(?<!\\S)[+-]|[:{''.join(_CLOSING)}]")
-"""Without any of these a question is words alone."""
+_SIGNS = re.compile(f"(?<!\\S)[+-]|[:*{''.join(_CLOSING)}]")
 _PATTERN = re.compile(r"\w{2}[\w.'-]*(?:[*?](?!\*)[\w.'-]*)+")
 _TRAILING = ".,;:!?)"
 MAX_WORDS = 64
@@ -94,10 +93,17 @@ class Part(NamedTuple):
             yield from parts
 
 
+def is_words_alone(text: str) -> bool:
+    """Return whether a question has no signs, quotes, names, patterns or alternatives: its parts are its words.
+
+    >>> [is_words_alone(text) for text in ("What is dbt?", "wom?n now", "retriev*", "-a b", "a-b c")]
+    [True, False, False, False, True]
+    """
+    return not _SIGNS.search(text) and OR not in text and "?" not in text.rstrip("? ")
+
+
 def parts_of(text: str, is_field: Callable[[str], bool]) -> list[Part]:
     """Return the parts of a question, those joined by `OR` as one."""
-    if not _SIGNS.search(text) and OR not in text:
-        return [Part("", word[0], quoted=False, span=word.span()) for word in _WORDS.finditer(text)]
     words = text.split()
     if OR not in words or (text.isupper() and len(words) - words.count(OR) >= SHOUTED):
         return list(_parts(text, is_field))

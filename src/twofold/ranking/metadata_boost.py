@@ -18,20 +18,7 @@ from twofold.domain.types import MetadataValue, Ranking, Scalar
 
 QUALITIES: Final[Mapping[str, float]] = MappingProxyType({"poor": 0.0, "ok": 0.5, "high": 1.0})
 MAX_WEIGHT: Final = 100.0
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureFields:
-    """The names of the fields that features are read from; `tags` may be several."""
-
-    density: str = "entity_density"
-    quality: str = "chunk_quality"
-    semantic_type: str = "semantic_type_primary"
-    retrieval: str = "retrieval_score"
-    tags: tuple[str, ...] = ("domain_tags", "concept_tags", "keywords")
-
-
-FIELDS: Final = FeatureFields()
+TAGS: Final = ("domain_tags", "concept_tags", "keywords")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +102,20 @@ class MetadataStep:
         return self.weights.alpha * score + self.weights.delta * self.features.retrieval + self.bonus
 
 
-def metadata_features(fields: Mapping[str, MetadataValue], asked: QueryKind, names: FeatureFields = FIELDS) -> Features:
+def metadata_features(fields: Mapping[str, MetadataValue], asked: QueryKind) -> Features:
     """Read a passage's features; nothing raises.
 
     >>> held = {"entity_density": 0.3, "chunk_quality": "high", "keywords": ("GDP", "article 370")}
     >>> metadata_features(held, QueryKind(frozenset({"gdp", "growth"})))
     Features(density=0.3, quality=1.0, overlap=0.5, type_match=0.0, retrieval=0.0)
     """
-    kinds = {str(value) for value in _values(fields, names.semantic_type)}
+    kinds = {str(value) for value in _values(fields, "semantic_type_primary")}
     return Features(
-        _number(fields.get(names.density)),
-        max((QUALITIES.get(str(value).lower(), 0.0) for value in _values(fields, names.quality)), default=0.0),
-        _share([str(tag) for name in names.tags for tag in _values(fields, name)], asked.words),
+        _number(fields.get("entity_density")),
+        max((QUALITIES.get(str(value).lower(), 0.0) for value in _values(fields, "chunk_quality")), default=0.0),
+        _share([str(tag) for name in TAGS for tag in _values(fields, name)], asked.words),
         1.0 if kinds & asked.types else 0.0,
-        _number(fields.get(names.retrieval)),
+        _number(fields.get("retrieval_score")),
     )
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from twofold.domain.dataclass import dataclass, replace
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import FeedbackGains, Scores, Statistics, TermCounts, TermQuery
+from twofold.kernels import idfs
 
 MAX_PASSAGES: Final = 20
 MAX_TERMS: Final = 100
@@ -239,10 +240,9 @@ def expanded(query: TermQuery, model: Mapping[str, float], statistics: Statistic
 def _chosen_feedback(
     query: TermQuery, model: Mapping[str, float], statistics: Statistics, feedback: Feedback
 ) -> list[str]:
-    worth: dict[str, float] = {}
-    for term, probability in model.items():
-        holding = statistics.frequencies.get(term, 0)
-        if holding and (term in query.weights or holding <= feedback.commonest * statistics.chunks):
-            rarity = math.log(1.0 + (statistics.chunks - holding + 0.5) / (holding + 0.5))  # BM25's own
-            worth[term] = probability * rarity
+    holding = {term: statistics.frequencies.get(term, 0) for term in model}
+    commonest = feedback.commonest * statistics.chunks
+    possible = [term for term in model if holding[term] and (term in query.weights or holding[term] <= commonest)]
+    rarities = idfs(statistics.chunks, np.array([holding[term] for term in possible], dtype=np.int64)).tolist()
+    worth = {term: model[term] * rarity for term, rarity in zip(possible, rarities, strict=True)}
     return sorted(worth, key=lambda term: (-worth[term], term))[: feedback.terms]

@@ -227,6 +227,9 @@ def build_result(state: PipelineState) -> SearchResult:
     )
 
 
+NO_WINDOW = ContextWindow()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """What hits are made of when they are read: arrays and rows, which need the snapshot no more."""
@@ -260,7 +263,7 @@ class Reading:
     def _hit(self, place: int) -> Hit:
         passage, fetched = self.fetched.passages[place], self.fetched
         chunk = passage.chunk
-        window = fetched.windows[place] if fetched.windows else ContextWindow()
+        window = fetched.windows[place] if fetched.windows else NO_WINDOW
         return Hit.deferring(
             {
                 "trace": partial(self.trace, place),

@@ -1,7 +1,7 @@
 """Query expansion before the search: completed follow-ups, other queries, a hypothetical passage.
 
-The question as it was asked always comes first and is always kept. Each part is off by default, and one that was asked
-for and could not be had is a warning; a search goes on with what there is.
+The question as it was asked always comes first and is always kept. Each part is off by default, and one that fails
+becomes a warning: the search goes on without it.
 """
 
 import time
@@ -118,7 +118,7 @@ def expand_query(
 
 
 class _Model:
-    """Asks a generator within a time for all questions together, and notes what was done and what could not be had."""
+    """Asks a generator within a time for all questions together, and notes what was done and what failed."""
 
     def __init__(self, generator: Generator | None, seconds: float) -> None:
         self._generator = generator

@@ -34,8 +34,8 @@ class Place(NamedTuple):
 
 def question_digest(query: str, options_key: str, history: Sequence[Turn]) -> bytes:
     """Return what a cursor is bound to."""
-    said = repr((query, options_key, tuple((turn.role, turn.text) for turn in history)))
-    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
+    identity = repr((query, options_key, tuple((turn.role, turn.text) for turn in history)))
+    return blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
 
 
 def cursor_at(place: Place, digest: bytes) -> str:

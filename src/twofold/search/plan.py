@@ -47,9 +47,9 @@ class CachePlan:
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
         if not 1 <= self.size <= MAX_CACHE_SIZE:
-            raise InvalidInputError(f"{self.size} answers cannot be remembered.", f"Choose 1 to {MAX_CACHE_SIZE:,}.")
+            raise InvalidInputError(f"The cache cannot hold {self.size} results.", f"Choose 1 to {MAX_CACHE_SIZE:,}.")
         if not self.ttl_seconds > 0.0:
-            raise InvalidInputError(f"Answers cannot be remembered for {self.ttl_seconds} s.", "Choose more than 0.")
+            raise InvalidInputError(f"The cache cannot keep results for {self.ttl_seconds} s.", "Choose more than 0.")
         if not 0.0 <= self.semantic_threshold <= 1.0:
             raise InvalidInputError(f"The similarity cannot be {self.semantic_threshold}.", "Choose 0 to 1.")
         if self.scope not in CACHE_SCOPES:

@@ -155,7 +155,7 @@ class Hit(Deferred):
     highlights: tuple[tuple[int, int], ...] = field(default_factory=tuple)  # made when read: no value of the class
 
     def __repr__(self) -> str:
-        return f"FoundPassage({self.rank}, {self.score:.4f}, {self.source!r}, {shortened(self.text)!r})"
+        return f"Hit({self.rank}, {self.score:.4f}, {self.source!r}, {shortened(self.text)!r})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return one flat row of plain values, for JSON or a table.

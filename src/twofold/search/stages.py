@@ -32,7 +32,7 @@ def condition_of(state: PipelineState) -> Filter:
 
 
 def rerank(state: PipelineState) -> PipelineState:
-    """Let a reranker read the best candidates; the fused order stands where none can be had."""
+    """Let a reranker read the best candidates; the fused order is kept if there is no reranker."""
     if not reranks(state):
         return state
     words = state.request.complete or state.request.parsed.words

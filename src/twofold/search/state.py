@@ -154,7 +154,7 @@ class Fetched:
     did_you_mean: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots, so that `replace` copies one dictionary
 class PipelineState:
     """A search after a stage.
 

@@ -147,7 +147,7 @@ class _Bench:
 
 
 def _recovery(bench: _Bench, case: MissCase, stage: str) -> Fix | None:
-    """Undo what lost the document, stage by stage, until it is in the answer; None where that cannot be had."""
+    """Undo what lost the document, stage by stage, until it is found; None if nothing brings it back."""
     change = NOTHING_CHANGED
     for _ in range(MAX_UNDONE):
         further = _step(bench, change, case, stage)

@@ -175,7 +175,7 @@ class IndexPool:
             entry.leaving = True
             if not self._changed.wait_for(lambda: not entry.users, DROP_SECONDS):
                 entry.leaving = False
-                raise WriterBusyError(f"The index {name} is in use.", "Try again when what uses it has ended.")
+                raise WriterBusyError(f"The index {name} is in use.", "Try again when the other request has finished.")
             return entry
 
     def _enter(self, name: str) -> _Open:

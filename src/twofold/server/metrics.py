@@ -53,20 +53,20 @@ class RequestCounts:
         yield f"# HELP {name} How long requests took."
         yield f"# TYPE {name} histogram"
         for (method, route, status), count, seconds, buckets in series:
-            said = _labels({"method": method, "route": route, "status": str(status)})
+            labels = _labels({"method": method, "route": route, "status": str(status)})
             for bound, below in zip(BUCKETS, buckets, strict=True):
-                yield f'{name}_bucket{{{said},le="{bound:g}"}} {below}'
-            yield f'{name}_bucket{{{said},le="+Inf"}} {count}'
-            yield f"{name}_sum{{{said}}} {seconds:.6f}"
-            yield f"{name}_count{{{said}}} {count}"
+                yield f'{name}_bucket{{{labels},le="{bound:g}"}} {below}'
+            yield f'{name}_bucket{{{labels},le="+Inf"}} {count}'
+            yield f"{name}_sum{{{labels}}} {seconds:.6f}"
+            yield f"{name}_count{{{labels}}} {count}"
 
 
 def gauge(name: str, text: str, values: Mapping[str, float]) -> Iterator[str]:
     """Write one gauge; `values` by the label text, empty for a gauge without labels."""
     yield f"# HELP {name} {text}"
     yield f"# TYPE {name} gauge"
-    for said, value in values.items():
-        yield f"{name}{{{said}}} {value:g}" if said else f"{name} {value:g}"
+    for labels, value in values.items():
+        yield f"{name}{{{labels}}} {value:g}" if labels else f"{name} {value:g}"
 
 
 def index_lines(found: Iterable[tuple[str, Metrics]]) -> Iterator[str]:
@@ -98,8 +98,8 @@ def index_lines(found: Iterable[tuple[str, Metrics]]) -> Iterator[str]:
     for index, one in metrics:
         for stage, times in one.stages.items():
             for quantile, value in (("0.5", times.p50_ms), ("0.95", times.p95_ms)):
-                said = _labels({"index": index, "stage": stage, "quantile": quantile})
-                yield f"{name}{{{said}}} {value:.3f}"
+                labels = _labels({"index": index, "stage": stage, "quantile": quantile})
+                yield f"{name}{{{labels}}} {value:.3f}"
 
 
 def _spread_lines(name: str, text: str, found: Sequence[tuple[str, Spread]]) -> Iterator[str]:
@@ -107,12 +107,12 @@ def _spread_lines(name: str, text: str, found: Sequence[tuple[str, Spread]]) -> 
     yield f"# HELP {name} {text}"
     yield f"# TYPE {name} histogram"
     for index, one in found:
-        said = _labels({"index": index})
+        labels = _labels({"index": index})
         for bound, at_most in zip(SHARES, one.at_most, strict=True):
-            yield f'{name}_bucket{{{said},le="{bound:g}"}} {at_most}'
-        yield f'{name}_bucket{{{said},le="+Inf"}} {one.count}'
-        yield f"{name}_sum{{{said}}} {one.total:.6f}"
-        yield f"{name}_count{{{said}}} {one.count}"
+            yield f'{name}_bucket{{{labels},le="{bound:g}"}} {at_most}'
+        yield f'{name}_bucket{{{labels},le="+Inf"}} {one.count}'
+        yield f"{name}_sum{{{labels}}} {one.total:.6f}"
+        yield f"{name}_count{{{labels}}} {one.count}"
 
 
 def _labels(values: Mapping[str, str]) -> str:

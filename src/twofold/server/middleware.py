@@ -31,6 +31,7 @@ NOT_ANSWERED = 499
 FORM = b"multipart/form-data"
 FILES = "/v1/files"
 TRANSCRIPTIONS = "/v1/transcriptions"
+CONVERSATIONS = "/v1/conversations/"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -168,7 +169,7 @@ class SecurityMiddleware:
 
     def _most(self, scope: Scope) -> int:
         path = scope["path"]
-        if path == TRANSCRIPTIONS:
+        if path == TRANSCRIPTIONS or (scope["method"] == "PUT" and path.startswith(CONVERSATIONS)):
             return self._limits.texts_bytes
         if scope["method"] != "POST" or not (path.endswith("/documents") or (path == FILES and _is_form(scope))):
             return self._limits.body_bytes

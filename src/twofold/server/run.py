@@ -126,13 +126,13 @@ def plan_for(
 
 
 def bound(address: Address) -> socket.socket:
-    """Bind the address; port 0 for any free port. Raises InvalidInputError when it cannot be had."""
+    """Bind the address; port 0 for any free port. Raises InvalidInputError if another program uses it."""
     try:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
         made = socket.create_server((address.host, address.port), family=family, backlog=MADE_BATCH_SIZE)
     except OSError as error:
         raise InvalidInputError(
-            f"{address.host} port {address.port} cannot be had: {error.strerror}.", "Choose another with --port."
+            f"{address.host} port {address.port} is not available: {error.strerror}.", "Choose another with --port."
         ) from error
     # Connections inherit it. asyncio sets it for sockets of its own making only, and without it answers wait 40 ms.
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -201,11 +201,11 @@ class GuardedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
         """Put the question of who asks before the reading of the body."""
         inner = super().get_route_handler()
-        said = str((self.openapi_extra or {})[SCOPE])
+        scope_name = str((self.openapi_extra or {})[SCOPE])
 
         async def guarded(request: Request) -> Response:
-            if said not in (PUBLIC_SCOPE, ANY_GRANT):
-                require(request.scope[GRANT], Action(said), request.path_params.get("index", ALL))
+            if scope_name not in (PUBLIC_SCOPE, ANY_GRANT):
+                require(request.scope[GRANT], Action(scope_name), request.path_params.get("index", ALL))
             with self.taking(request):
                 if _JSON.fullmatch(request.headers.get("content-type", "").partition(";")[0].strip()):
                     body = await request.body()  # here its size and its time are held to the limits as they are

@@ -25,6 +25,7 @@ from twofold.stores.local.durable import write_durably
 _PIECE = 1 << 20
 _PRINCIPALS = TypeAdapter[list[str] | None](list[str] | None)
 _METADATA = TypeAdapter[dict[str, Any]](MetadataFields)
+_JOINERS = "\u200c\u200d"
 _FIELDS = 16
 _FIELD_BYTES = 65_536
 
@@ -98,8 +99,12 @@ def write_texts(folder: Path, asked: TextsRequest) -> list[Part]:
 
 
 def readable_name(said: str) -> str:
-    """Make a name for people of what a client says; it is never used as a path."""
-    return one_line("".join(char for char in said if char.isprintable()))[-MAX_NAME_LENGTH:] or "unnamed"
+    """Make a name for people of what a client says; it is never used as a path.
+
+    What joins letters stays, for words of Persian and families of emoji need it.
+    """
+    shown = "".join(char for char in said if char.isprintable() or char in _JOINERS)
+    return one_line(shown)[-MAX_NAME_LENGTH:] or "unnamed"
 
 
 def _metadata(text: str) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def check_whole(file: BinaryIO) -> None:
         checksum.update((kept + data)[:-CHECKSUM_BYTES])
         kept = (kept + data)[-CHECKSUM_BYTES:]
     if checksum.digest() != kept:
-        raise CorruptError("The exported index is damaged: its checksum is not that of what it holds.", _HINT)
+        raise CorruptError("The exported index is damaged: its checksum does not match its content.", _HINT)
     file.seek(0)
 
 

@@ -95,7 +95,7 @@ def build_graph(chunks: Iterable[Chunk], path: Path) -> GraphSize:
     Raises InvalidInputError for a file that is something else, StoreError where it cannot be written.
     """
     if path.exists() and not _is_graph(path):
-        raise InvalidInputError(f"{path} is there and is no graph.", "Name another file.")
+        raise InvalidInputError(f"{path} exists and is not a graph.", "Name another file.")
     fresh = path.with_name(f".{path.name}.new")
     fresh.unlink(missing_ok=True)
     try:

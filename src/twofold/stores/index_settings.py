@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from twofold.domain.errors import InvalidInputError
+from twofold.kernels import are_unicode
 
 MAX_PREFERENCES = 256
 MAX_NAME_LENGTH = 128  # characters
@@ -21,17 +22,9 @@ def checked(values: Mapping[str, str]) -> dict[str, str]:
             "Keep fewer with the index, and the others in a twofold.yaml.",
         )
     for name, value in values.items():
-        if not 0 < len(name) <= MAX_NAME_LENGTH or len(value) > MAX_VALUE_LENGTH or not _is_unicode(name + value):
+        if not 0 < len(name) <= MAX_NAME_LENGTH or len(value) > MAX_VALUE_LENGTH or not are_unicode([name + value]):
             raise InvalidInputError(
                 f"An index cannot keep the setting {name[:40]!r}.",
                 f"A name has up to {MAX_NAME_LENGTH} characters, a value up to {MAX_VALUE_LENGTH:,}, all Unicode.",
             )
     return dict(sorted(values.items()))
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

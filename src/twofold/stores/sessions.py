@@ -1,6 +1,6 @@
 """Conversations kept in a folder: one small file for each, written whole, named by a hash of what it is called.
 
-A name never becomes a path. What was said is cut to bounds, so that no conversation grows for ever.
+A name never becomes a path. The turns are limited in number and length, so that no conversation grows forever.
 """
 
 import json
@@ -32,7 +32,7 @@ class Sessions:
         return Sessions(self._folder, viewer)
 
     def turns(self, name: str) -> tuple[Turn, ...]:
-        """Return what was said, oldest first; nothing for a conversation that is new.
+        """Return the turns, oldest first; none for a new conversation.
 
         Raises InvalidInputError for an invalid name, CorruptError for a file that is not ours.
         """
@@ -103,8 +103,8 @@ def _empty(folder: Path) -> None:
 def _key(name: str, viewer: str) -> str:
     if not 0 < len(name) <= MAX_NAME_LENGTH:
         raise InvalidInputError("That cannot be a conversation's name.", f"Use 1 to {MAX_NAME_LENGTH} characters.")
-    said = f"{viewer}\n{name}" if viewer else name  # a viewer's name is hexadecimal: the first line feed ends it
-    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    identity = f"{viewer}\n{name}" if viewer else name  # a viewer's name is hexadecimal: the first line feed ends it
+    return blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _read(text: str) -> Iterator[Turn]:

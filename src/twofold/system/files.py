@@ -114,7 +114,7 @@ def lock(handle: int) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def put_in_place(finished: Path, target: Path) -> Path:
+def replace_durably(finished: Path, target: Path) -> Path:
     """Flush `finished` to disk and rename it to `target` on the same file system; `flush_folder` makes the name stay.
 
     A reader, or a power cut, sees the old file or the new one whole.

@@ -313,7 +313,8 @@ class Analyzer:
                 yield EXACT + piece.text, piece
 
     def _word_terms(self, word: Piece) -> Iterator[tuple[str, Piece]]:
-        humps = camel_parts(word) if self._humps else []
+        closed_up = word.end - word.start != len(word.text)  # initials, which are no identifier
+        humps = camel_parts(word) if self._humps and not closed_up else []
         for piece in (*parted(word, self._language.apostrophe), *humps):
             term = self._term(self._fold(piece.text[:MAX_WORD_LENGTH]))
             yield term, piece._replace(kind=Kind.STOP) if term.startswith(EXACT) else piece

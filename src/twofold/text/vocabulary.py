@@ -7,60 +7,54 @@ are not parted. It knows nothing of who may see a word, nor of terms.
 
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import accumulate, islice
-from typing import Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import accumulate, islice, pairwise
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.types import WordCount
-from twofold.kernels import edit_distances, letter_kinds
+from twofold.kernels import count_words, edit_distances, letter_kinds
 from twofold.text.phrases import squeeze
 
-MAX_WORD_BYTES = 96
 TITLES_LOOKED_AT = 256
-_JOINTS = b"-.'"
-_ASCII = 128
-_SPACES = bytes(  # all but what words are made of is a space
-    code if code >= _ASCII or chr(code).isalnum() or code in b"_-.'" else ord(" ") for code in range(256)
-)
-_BETWEEN = re.compile(rb"[-.']+")
 _WORD = re.compile(r"\w+")
+_JOINED = re.compile(r"\w+(?:[-.']\w+)+")
 _LETTER = rb"(?:[\x00-\x09\x0b-\x7f]|[\xc0-\xff][\x80-\xbf]*)"
 
 
-def count_words(texts: Iterable[bytes]) -> Counter[bytes]:
-    """Count the words of folded texts, as UTF-8.
+class WordTable(NamedTuple):
+    """The m different words of some texts in the order of their bytes, as UTF-8, and how often each occurs."""
 
-    >>> sorted(count_words([b"fix err-12. the dog's", b"dog"]).items())
-    [(b'12', 1), (b'dog', 2), (b"dog's", 1), (b'err', 1), (b'err-12', 1), (b'fix', 1), (b's', 1), (b'the', 1)]
-    """
-    runs: Counter[bytes] = Counter()
-    for text in texts:
-        runs.update(text.translate(_SPACES).split())
-    counts: Counter[bytes] = Counter()
-    for run, often in runs.items():
-        for word in _words_of(run.strip(_JOINTS)):
-            if len(word) <= MAX_WORD_BYTES:
-                counts[word] += often
-    return counts
+    texts: NDArray[np.uint8]  # one after the other
+    offsets: NDArray[np.int64]  # (m + 1,)
+    counts: NDArray[np.int64]  # (m,)
+
+    @classmethod
+    def of(cls, texts: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Self:
+        """Count the words of folded texts: text i is the UTF-8 `texts[offsets[i]:offsets[i + 1]]`.
+
+        >>> texts = [b"fix err-12. the dog's", b"dog"]
+        >>> bounds = np.array([0, 21, 24])
+        >>> words = WordTable.of(np.frombuffer(b"".join(texts), np.uint8), bounds)
+        >>> {words.word(at).decode(): int(words.counts[at]) for at in range(len(words.counts))}
+        {'12': 1, 'dog': 2, "dog's": 1, 'err': 1, 'err-12': 1, 'fix': 1, 's': 1, 'the': 1}
+        """
+        return cls(*count_words(texts, offsets, _words_of))
+
+    def word(self, place: int) -> bytes:
+        """Return one word."""
+        return self.texts[self.offsets[place] : self.offsets[place + 1]].tobytes()
 
 
-def _words_of(run: bytes) -> Iterator[bytes]:
-    if not run.isascii():
-        whole = run.decode("utf-8", "replace")
-        parts = _WORD.findall(whole)
-        yield from (part.encode() for part in parts)
-        if len(parts) > 1 and re.fullmatch(r"\w+(?:[-.']\w+)+", whole):
-            yield run
-        return
-    if run and not run.isalnum() and any(joint in run for joint in (b"-", b".", b"'")):
-        yield from filter(None, _BETWEEN.split(run))
-    if run:
-        yield run
+def _words_of(run: bytes) -> list[bytes]:
+    """Part a run with more than ASCII in it."""
+    whole = run.decode("utf-8", "replace")
+    parts = _WORD.findall(whole)
+    joined = len(parts) > 1 and _JOINED.fullmatch(whole)
+    return [*(part.encode() for part in parts), *([run] if joined else [])]
 
 
 class PlainVocabulary:
@@ -69,8 +63,8 @@ class PlainVocabulary:
     Bears calls from several threads.
     """
 
-    def __init__(self, texts: Callable[[], Iterable[bytes]], titles: Iterable[str], fields: frozenset[str]) -> None:
-        self._texts = texts
+    def __init__(self, counted: Callable[[], WordTable], titles: Iterable[str], fields: frozenset[str]) -> None:
+        self._count = counted
         self._titles = list(dict.fromkeys(title for title in titles if title))
         self._fields = fields
 
@@ -78,7 +72,9 @@ class PlainVocabulary:
     def of(cls, texts: Iterable[str], titles: Iterable[str], fields: frozenset[str]) -> Self:
         """Count the words of texts that were folded by `squeeze`."""
         held = [text.encode("utf-8", "replace") for text in texts]
-        return cls(lambda: held, titles, fields)
+        offsets = np.fromiter(accumulate(map(len, held), initial=0), np.int64, len(held) + 1)
+        joined = np.frombuffer(b"".join(held), dtype=np.uint8)
+        return cls(partial(WordTable.of, joined, offsets), titles, fields)
 
     @property
     def fields(self) -> frozenset[str]:
@@ -95,13 +91,17 @@ class PlainVocabulary:
         wanted = pattern.encode("utf-8", "replace")
         first, beyond = self._stretch(re.split(rb"[*?]", wanted, maxsplit=1)[0])
         matches = _glob(wanted).fullmatch
-        found = [place for place in range(first, beyond) if matches(self._words[place])]
+        bounds = self._words.offsets[first : beyond + 1]
+        texts = self._words.texts[bounds[0] : bounds[-1]].tobytes()
+        places = pairwise((bounds - bounds[0]).tolist())
+        found = [first + at for at, (start, end) in enumerate(places) if matches(texts, start, end)]
         return self._most_frequent(np.array(found, dtype=np.intp), most)
 
     def near(self, word: str, distance: int) -> Sequence[tuple[WordCount, int]]:
         """Return the words within an edit distance of 1 or 2 of a folded word, each with it."""
         wanted = np.frombuffer(word.encode("utf-8", "replace"), np.uint8)
-        distances = edit_distances(*self._joined, wanted, distance)
+        words = self._words
+        distances = edit_distances(words.texts, words.offsets, self._kinds, wanted, distance)
         return [
             (self._counted(place), int(distances[place])) for place in np.flatnonzero(distances <= distance).tolist()
         ]
@@ -118,21 +118,13 @@ class PlainVocabulary:
         return [self._titles[one] for one in held[:most]] if first else []
 
     @cached_property
-    def _counted_words(self) -> tuple[list[bytes], NDArray[np.int64]]:
-        counts = count_words(self._texts())
-        words = sorted(counts)
-        return words, np.array([counts[word] for word in words], dtype=np.int64)
-
-    @property
-    def _words(self) -> list[bytes]:
-        return self._counted_words[0]
+    def _words(self) -> WordTable:
+        return self._count()
 
     @cached_property
-    def _joined(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]:
-        """Return the words one after the other, where each begins and ends, and which letters it has."""
-        offsets = np.fromiter(accumulate(map(len, self._words), initial=0), np.int64, len(self._words) + 1)
-        texts = np.frombuffer(b"".join(self._words), dtype=np.uint8)
-        return texts, offsets, letter_kinds(texts, offsets)
+    def _kinds(self) -> NDArray[np.uint64]:
+        """Which letters each word has."""
+        return letter_kinds(self._words.texts, self._words.offsets)
 
     @cached_property
     def _title_words(self) -> tuple[list[str], Mapping[str, list[int]], list[str]]:
@@ -146,16 +138,18 @@ class PlainVocabulary:
 
     def _stretch(self, prefix: bytes) -> tuple[int, int]:
         if not prefix:
-            return 0, len(self._words)
-        beyond = bisect_left(self._words, prefix[:-1] + bytes([prefix[-1] + 1]))  # no UTF-8 ends in 255
-        return bisect_left(self._words, prefix), beyond
+            return 0, len(self._words.counts)
+        places = range(len(self._words.counts))
+        after = prefix[:-1] + bytes([prefix[-1] + 1])  # no UTF-8 ends in 255
+        first, beyond = (bisect_left(places, one, key=self._words.word) for one in (prefix, after))
+        return first, beyond
 
     def _most_frequent(self, places: NDArray[np.intp], most: int) -> Sequence[WordCount]:
-        order = np.lexsort((places, -self._counted_words[1][places]))[:most]
+        order = np.lexsort((places, -self._words.counts[places]))[:most]
         return [self._counted(place) for place in places[order].tolist()]
 
     def _counted(self, place: int) -> WordCount:
-        return WordCount(self._words[place].decode("utf-8", "replace"), int(self._counted_words[1][place]))
+        return WordCount(self._words.word(place).decode("utf-8", "replace"), int(self._words.counts[place]))
 
 
 def _glob(pattern: bytes) -> re.Pattern[bytes]:

@@ -125,17 +125,6 @@ def fine_numbers(fine: Words, dimensions: int) -> Singles:
     return np.ascontiguousarray(fine[:, words : words + NUMBERS // 2]).view(np.float32)
 
 
-def compared(query: Vector, turned_query: Singles, codes: BitCodes) -> tuple[Singles, float, float]:
-    """Return what a query (d,) is compared with a segment's bits by.
-
-    They are the turned query less the turned center, the product of query and center, which every estimate has, and
-    how many of a row's `spreads` its estimate may be off. `turned_query` is `turned(query)`, which segments share.
-    """
-    apart = turned_query - codes.turned_center
-    base = float(codes.center.astype(np.float64) @ query)
-    return apart, base, DEVIATIONS * float(np.sqrt(np.dot(apart, apart)))
-
-
 def rounding_of(dimensions: int) -> float:
     """Return how many levels' steps the sum of a query's roundings may be off, each uniform over a step.
 

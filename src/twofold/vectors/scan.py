@@ -12,16 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.types import Scores, Vector
-from twofold.kernels import SearchedRows, nearest_rows
-from twofold.vectors.quantize import Codes, Halves, quantize
-from twofold.vectors.rabitq import BitCodes, compared, rotated, rounding_of
+from twofold.kernels import SearchedRows, coded_query, nearest_rows
+from twofold.vectors.quantize import Codes, Halves
+from twofold.vectors.rabitq import DEVIATIONS, BitCodes, rotation, rounding_of
 
 Mask = NDArray[np.uint8]
 Slots = NDArray[np.uint32]
 Singles = NDArray[np.float32]
 
 BITS_ABOVE = 20_000  # bits first, then codes, are faster than codes alone from about here
-DEVIATIONS = 4.0  # how many deviations the score of codes may be off
 STEP = 12.0**-0.5  # the deviation of a rounding, in steps
 ROUNDING = DEVIATIONS * STEP  # of a row's code and of the query's, in the root of the sum of their squared steps
 MARGIN = 1e-4  # of a score, for sums in single precision; the least deviation of an estimate is a hundred times that
@@ -61,14 +60,15 @@ class Plane(NamedTuple):
         """Count the rows that may be found."""
         return len(self.codes) if self.allowed is None else int(np.count_nonzero(self.allowed))
 
-    def searched(self, query: Vector, turned_query: Singles | None) -> SearchedRows:
-        """Return the plane as the kernel takes it, without bits where the query is not turned."""
+    def searched(self, compared: tuple[Singles, float, float] | None) -> SearchedRows:
+        """Return the plane as the kernel takes it, with what its bits are compared with; None where they are not."""
         plain = (self.vectors, self.codes.values, self.codes.scales, self.allowed)
-        if self.bits is None or turned_query is None:
-            return SearchedRows(*plain)
         held = self.bits
+        if held is None or compared is None:
+            return SearchedRows(*plain)
+        apart, base, length = compared
         numbers = (held.scales, held.offsets, held.spreads)
-        return SearchedRows(*plain, held.bits, *numbers, held.fine, *compared(query, turned_query, held))
+        return SearchedRows(*plain, held.bits, *numbers, held.fine, apart, base, DEVIATIONS * length)
 
 
 def nearest(query: Vector, planes: Sequence[Plane], k: int, *, alone: bool = False) -> Sequence[Near]:
@@ -80,19 +80,24 @@ def nearest(query: Vector, planes: Sequence[Plane], k: int, *, alone: bool = Fal
     other search is under way, a second thread helps where rows are many. Raises ValueError for k < 1.
     """
     by_bits = sum(plane.open_rows() for plane in planes) > BITS_ABOVE
-    coded = quantize(query[None, :])
-    placed = rotated(query) if by_bits else None
+    bits = [plane.bits for plane in planes if by_bits and plane.bits is not None]
+    code, step, made = coded_query(
+        np.ascontiguousarray(query, dtype=np.float32),
+        rotation(len(query)) if bits else None,
+        tuple((one.center, one.turned_center) for one in bits),
+    )
+    compared = iter(made)
     many = sum(len(plane.codes) for plane in planes) >= PARALLEL_FROM
     found = nearest_rows(
         query.astype(np.float64),
-        coded.values[0],
-        float(coded.scales[0]),
+        code,
+        step,
         k,
         rescored_count(k),
         ROUNDING,
         MARGIN,
         rounding_of(len(query)),
-        tuple(plane.searched(query, placed) for plane in planes),
+        tuple(plane.searched(None if plane.bits is None else next(compared, None)) for plane in planes),
         2 if alone and many and has_idle_processor() else 1,
     )
     return [Near(*one) for one in found]

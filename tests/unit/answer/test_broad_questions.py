@@ -1,4 +1,4 @@
-"""A question that asks for more than one fact is answered with more of the paragraphs, another one with a sentence."""
+"""A question for a step, an account or more than one fact is answered with paragraphs, another one with a sentence."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from twofold.answer.types import Answer
 from twofold.domain.ports import Scale
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.plugins import Plugins
-from twofold.query.broad import is_broad
+from twofold.query.broad import is_broad, wants_paragraph
 
 BEFORE = "Every city is short of land."
 FUNDS = "Bonds are sold to fund parks."
@@ -72,6 +72,51 @@ def test_two_sentences_of_one_long_paragraph_are_not_shown_twice() -> None:
     answer = asked(BROAD, text, donations=7.9)
 
     assert answer.text.count(FUNDS) == answer.text.count(OTHER) == 1
+
+
+def test_a_question_for_a_step_gets_the_sentence_that_says_how_and_no_less_likely_one() -> None:
+    """The sentence read as 8 is followed by one read as -9; another paragraph, read as 4.6, is 1.7 below it."""
+    wish, means = "Some Bonds are sold by members of a group.", "This is done with the sell command."
+    text = f"{wish} {means}\n\n{OTHER}"
+
+    step = asked("How do I sell bonds?", text, donations=4.6, done=-9.0)
+    fact = asked("Who sells bonds?", text, donations=4.6, done=-9.0)
+
+    assert [one.text for one in step.sentences] == [f"{wish} {means}"]
+    assert [one.text for one in fact.sentences] == [wish]
+
+
+def test_a_name_that_the_question_does_not_hold_may_be_the_answer() -> None:
+    """Feedback adds both words of the name to the search; they are no words of the question for that."""
+    text = "The Handbook\n\nClara Bonds\n\nClara Bonds wrote of cities before. Clara Bonds lives by the river."
+
+    answer = asked("Who wrote the handbook?", text, wrote=1.0, lives=1.0)
+
+    assert answer.sentences[0].text == "Clara Bonds"
+
+
+@pytest.mark.parametrize(
+    ("question", "paragraph"),
+    [
+        ("How do I undo the last commit?", True),
+        ("How can a user be added to a group?", True),
+        ("Can I mount an archive?", True),
+        ("What happens if no file matches?", True),
+        ("What does git stash do?", True),
+        ("What is a worktree?", True),
+        ("Does prune free disk space right away?", True),
+        ("What is the purpose of the lock file?", True),
+        ("What is the default of work_mem?", False),
+        ("How many parks are there?", False),
+        ("How long does it keep trying?", False),
+        ("Which option shows the date?", False),
+        ("When was the tower finished?", False),
+        ("Who wrote the handbook?", False),
+        ("What is the default of the number of workers that clean up after others?", False),
+    ],
+)
+def test_how_a_question_is_written_tells_whether_it_wants_a_paragraph(question: str, *, paragraph: bool) -> None:
+    assert wants_paragraph(question) is paragraph
 
 
 @pytest.mark.parametrize(

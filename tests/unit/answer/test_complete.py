@@ -47,6 +47,30 @@ def test_an_item_comes_with_the_line_that_introduces_its_list() -> None:
     assert shown(text, "Done") == [["Done."]]
 
 
+WRAPPED = """\
+If a socket binding fails because a port is already in use, then the process
+sends a SIGTTOU signal to all the pids that are listed. This is what is called
+the "pause" signal.
+Short line.
+It stops them."""
+
+
+def test_a_sentence_before_is_whole_where_its_lines_are_wrapped() -> None:
+    first = WRAPPED[: WRAPPED.index(" This is")]
+
+    assert shown(WRAPPED, "This is what")[0][0] == first
+
+
+def test_a_line_above_that_is_short_is_no_part_of_a_wrapped_paragraph() -> None:
+    assert shown(WRAPPED, "It stops them") == [["It stops them."]]
+
+
+def test_an_item_whose_lines_are_wrapped_begins_with_its_bullet() -> None:
+    text = "Notes\n\n- The first process sends a signal to all the others that\n  are listed. This makes them pause."
+
+    assert shown(text, "This makes")[0][0] == ("The first process sends a signal to all the others that\n  are listed.")
+
+
 def test_code_is_shown_whole() -> None:
     code = "$ borg prune --keep-daily=7 repo\n$ borg compact repo"
     text = f"Free the space as follows.\n\n{code}\n\nThis takes long."
@@ -105,6 +129,8 @@ def test_a_table_is_written_in_markdown_with_padded_columns() -> None:
         ("How often does it run?", "One worker is started in each database.", ""),
         ("How many commits does it show?", "It limits the number of commits to 3.", ""),
         ("How many commits does it show?", "It shows the last 3 commits.", "3"),
+        ("After how many signs does it exit?", "IGNORE_EOF (-7) After ten of these signs it exits.", "ten"),
+        ("Where are files put by default?", "The default is not to append any suffix.", ""),
     ],
 )
 def test_a_short_answer_is_the_one_span_that_is_asked_for(question: str, sentence: str, short: str) -> None:

@@ -36,6 +36,15 @@ def test_sentences_are_in_order_apart_trimmed_short_and_say_something(text: str)
         assert any(map(str.isalnum, text[start:end]))
 
 
+def test_the_number_of_a_heading_is_no_sentence() -> None:
+    text = "14.3.1. Monitoring Logs\n\nA.2. Notes\n\nThere were 6. Then there were 7."
+
+    assert [text[start:end] for start, end in spans(text, READING)] == [
+        *("14.3.1. Monitoring Logs", "A.2. Notes"),
+        *("There were 6.", "Then there were 7."),
+    ]
+
+
 @given(TEXTS, st.integers(0, 1_000), st.integers(1, 6))
 def test_what_is_extracted_can_be_cited_verbatim_and_the_likeliest_comes_first(text: str, at: int, count: int) -> None:
     given_source = source(text, start=at)

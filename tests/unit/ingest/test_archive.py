@@ -79,11 +79,9 @@ def test_small_members_may_be_as_dense_as_they_like() -> None:
 
 
 def test_archives_inside_archives_stop_at_the_depth_allowed() -> None:
-    source = Source("file.zip", SMALL)
-
-    open_archive(source, depth=2)
-    with pytest.raises(ReadError, match="nested deeper than 2") as caught:
-        open_archive(source, depth=3)
+    open_archive(Source("file.zip", SMALL, Limits(archive_depth=1)))
+    with pytest.raises(ReadError, match="nested too deep") as caught:
+        open_archive(Source("file.zip", SMALL, Limits(archive_depth=0)))
     assert caught.value.kind == "limit"
 
 

@@ -66,13 +66,13 @@ def honest() -> dict[str, Any]:
         "metadata": {},
         "paths": [[]],
         "headers": [""],
-        "blocks": [["paragraph", 0, 2, 0, None, "", 0]],
+        "blocks": [["paragraph", 0, 2, 0, None, "", 0, 0]],
         "last": False,
     }
 
 
 def block(**changes: object) -> dict[str, Any]:
-    names = ("kind", "start", "end", "path", "page", "place", "header")
+    names = ("kind", "start", "end", "path", "page", "place", "header", "part")
     row = dict(zip(names, honest()["blocks"][0], strict=True)) | changes
     return {"blocks": [list(row.values())]}
 
@@ -103,6 +103,7 @@ LIES: tuple[dict[str, Any], ...] = (
     block(page=0),
     block(page="1"),
     block(place=None),
+    block(part="one"),
 )
 
 

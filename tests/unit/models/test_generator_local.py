@@ -79,7 +79,7 @@ def test_a_process_that_dies_fails_one_reply_and_the_next_starts_another(generat
     [
         ("broken", r"tiny cannot be run: the weights are made of cheese\. "),
         ("crashing", r"tiny cannot be run: no memory left\. "),
-        ("gibbering", "says what cannot be read"),
+        ("gibbering", "sent an unreadable message"),
     ],
 )
 def test_why_it_cannot_be_run_is_told(model: str, reason: str) -> None:

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import MAX_QUESTION_LENGTH, Clause
-from twofold.query import parts
+from twofold.query import parse as parsing
 from twofold.query.parse import Analysis, ParsedQuery, normalize, parse
-from twofold.query.parts import parts_of
+from twofold.query.parts import Expansion
 from twofold.text.analyzers import analyzer_for
 from twofold.text.unicode_normalization import fold
 
@@ -26,11 +26,23 @@ def test_checklist_12_a_question_is_normalized_and_its_original_kept() -> None:
     assert list(found.terms.weights) == ["dbt"]
 
 
-@given(text=st.text(alphabet='ab1-+.,:"\u201c\u201d\xab*?() \t\u3000\u6c34', max_size=20))
-def test_words_alone_are_the_parts_that_the_whole_grammar_finds(text: str) -> None:
-    alone = parts_of(text, lambda _: False)
+@given(text=st.text(alphabet='abFY12ORfo-+.,:"\u201c\u201d\xab*?() \t\u3000\u6c34', max_size=24))
+def test_a_question_of_words_alone_is_taken_apart_as_the_whole_grammar_does(text: str) -> None:
+    analyzer = analyzer_for("english")
+    own = (fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms)
+    analysis = Analysis(*own, expand=lambda pattern: Expansion((f"{pattern}s",)))
 
-    assert alone == list(parts._parts(text, lambda _: False))
+    def outcome() -> object:
+        try:
+            made = parse(text, analysis)
+        except InvalidInputError as error:
+            return str(error)
+        return made, made.notes, made.warnings
+
+    with pytest.MonkeyPatch.context() as patch:
+        found = outcome()
+        patch.setattr(parsing, "is_words_alone", lambda _: False)
+        assert found == outcome()
 
 
 def test_operators_are_told_from_words() -> None:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import EMPTY_RANKING, MetadataValue, Ranking
 from twofold.ranking.metadata_boost import (
-    FeatureFields,
     Features,
     MetadataStep,
     MetadataWeights,
@@ -66,13 +65,6 @@ def test_a_wanted_type_matches_and_no_type_matches_where_none_is_wanted() -> Non
 
     assert metadata_features(fields, QueryKind(frozenset(), frozenset({"definition"}))).type_match == 1.0
     assert metadata_features(fields, NOBODY).type_match == 0.0
-
-
-def test_the_fields_may_have_other_names() -> None:
-    names = FeatureFields(density="density", tags=("topics",))
-    made = metadata_features({"density": 0.25, "topics": "git"}, QueryKind(frozenset({"git"})), names)
-
-    assert (made.density, made.overlap) == (0.25, 1.0)
 
 
 @given(FEATURES, WEIGHTS, st.floats(-5, 5))

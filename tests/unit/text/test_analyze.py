@@ -9,6 +9,7 @@ from twofold.domain.types import TermCounts, TermQuery
 from twofold.text.analyzer import EXACT, MAX_EXPANSIONS_OF_A_TERM, WEIGHTS
 from twofold.text.analyzers import analyzer_for
 from twofold.text.bm25 import reference_scores
+from twofold.text.tokenizer import Kind
 
 
 def scores(spec: str, question: str, *passages: str) -> list[float]:
@@ -154,6 +155,16 @@ def test_code_parts_identifiers_at_their_humps() -> None:
     assert {"parsehttpresponse2", "parse", "http", "response2", "foo", "barbaz", "bar", "baz", "=foo_barbaz"} <= set(
         terms
     )
+
+
+@pytest.mark.parametrize("text", ["A.A.a", "U.S.a"])
+def test_initials_have_no_humps(text: str) -> None:
+    """Their full stops are left out, so that a part of them would stand beside its letters."""
+    word = text.replace(".", "").lower()
+
+    assert [(one.term, one.start, one.end) for one in analyzer_for("code").tokens(text) if one.kind is Kind.WORD] == [
+        (word, 0, len(text))
+    ]
 
 
 @pytest.mark.parametrize(

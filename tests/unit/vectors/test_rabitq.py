@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from twofold import _kernels_numpy_nearest as twin
 from twofold._kernels_numpy_vectors import bit_bounds, fine_reaching
-from twofold.kernels import SearchedRows, nearest_rows
+from twofold.kernels import SearchedRows, coded_query, nearest_rows
 from twofold.vectors import rabitq
-from twofold.vectors.rabitq import BitCodes, bit_codes, compared, fine_width, rotated, rotation, rounding_of
+from twofold.vectors.quantize import quantize
+from twofold.vectors.rabitq import DEVIATIONS, BitCodes, bit_codes, fine_width, rotation, rounding_of
 
 
 def unit_rows(seed: int, count: int, width: int, lean: float = 0.0) -> NDArray[np.float16]:
@@ -30,6 +31,37 @@ def test_a_rotation_keeps_lengths_and_angles(width: int) -> None:
     np.testing.assert_allclose(turn @ turn.T, np.eye(width), atol=1e-5)
 
 
+def compared(query: NDArray[np.float32], codes: BitCodes) -> tuple[NDArray[np.float32], float, float]:
+    """Return what a query is compared with bits by: apart, base, and how far an estimate may be off by its spread."""
+    _, _, ((apart, base, length),) = coded_query(query, rotation(len(query)), ((codes.center, codes.turned_center),))
+    return apart, base, DEVIATIONS * length
+
+
+@given(seed=st.integers(0, 2**32 - 1), width=st.sampled_from([1, 63, 64, 384]), scale=st.sampled_from([0.0, 1.0, 1e-3]))
+def test_both_kernels_code_a_query_alike_and_as_rows_are_coded(seed: int, width: int, scale: float) -> None:
+    random = np.random.default_rng(seed)
+    query, center = (random.normal(size=(2, width)) * scale).astype(np.float32)
+    turn = rotation(width)
+    centers = ((center, center @ turn), (query, query @ turn))
+    rows = quantize(query[None, :])
+
+    for search in (coded_query, twin.coded_query):
+        code, step, made = search(query, turn, centers)
+        assert (code.tolist(), step) == (rows.values[0].tolist(), float(rows.scales[0]))
+        assert [apart.shape for apart, _, _ in made] == [turn.shape[1:], turn.shape[1:]]
+        np.testing.assert_allclose(made[0][0], (query - center) @ turn, atol=1e-5 * scale)
+        assert made[0][1] == pytest.approx(float(center.astype(np.float64) @ query), abs=1e-9)
+        assert made[0][2] == pytest.approx(float(np.linalg.norm((query - center).astype(np.float64) @ turn)), rel=1e-4)
+        assert made[1][2] == pytest.approx(0.0, abs=1e-5 * scale)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_query_that_is_no_numbers_is_refused(bad: float) -> None:
+    for search in (coded_query, twin.coded_query):
+        with pytest.raises(ValueError, match="not finite"):
+            search(np.array([0.5, bad], dtype=np.float32), None, ())
+
+
 class Estimates(NamedTuple):
     """The estimates of all rows, and what each row's is at most."""
 
@@ -39,7 +71,7 @@ class Estimates(NamedTuple):
 
 def estimate(query: NDArray[np.float32], codes: BitCodes) -> Estimates:
     """Estimate the cosine of every row."""
-    apart, base, length = compared(query, rotated(query), codes)
+    apart, base, length = compared(query, codes)
     arrays = (codes.bits, codes.scales, codes.offsets, codes.spreads)
     bounds, (_, scores), _ = bit_bounds(apart, *arrays, base, length, rounding_of(len(query)), None, max(len(codes), 1))
     return Estimates(scores, bounds)
@@ -51,7 +83,7 @@ def test_two_bits_rule_out_what_one_leaves_and_nothing_that_counts(width: int, l
     rows = unit_rows(3, 4000, width, lean)
     query = unit_rows(4, 1, width, lean)[0].astype(np.float32)
     codes = bit_codes(rows)
-    apart, base, length = compared(query, rotated(query), codes)
+    apart, base, length = compared(query, codes)
     arrays = (codes.bits, codes.scales, codes.offsets, codes.spreads)
     by_scale = rounding_of(width)
     bounds, _, inners = bit_bounds(apart, *arrays, base, length, by_scale, None, 1)

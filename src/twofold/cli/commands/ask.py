@@ -50,7 +50,7 @@ VoiceOption = Annotated[
     typer.Option(
         "--voice",
         metavar="FILE.wav",
-        help="Take the question from a recording; English only.",
+        help="Read the question from a recording; English only.",
         exists=True,
         dir_okay=False,
         show_default=False,
@@ -132,7 +132,7 @@ def _spoken(context: typer.Context, recording: Path) -> str:
     speech = Speech(settings.models, offline=settings.offline, progress=model_progress())
     question = text_of(speech.read(recording.read_bytes(), _MAX_SPOKEN_SECONDS))
     if not question:
-        raise InvalidInputError("Nothing is said in the recording.", "Speak nearer to the microphone; English only.")
+        raise InvalidInputError("The recording contains no speech.", "Speak nearer to the microphone; English only.")
     screen_on(sys.stderr).line(f"Heard: {one_line(question)}")
     return question
 
@@ -167,7 +167,7 @@ def _parted(words: list[str], index: Sequence[str] | None) -> tuple[Path | None,
     if path.exists():
         raise InvalidInputError("There is no question.", f'Write `twofold ask {words[0]} "your question"`.')
     if not SEPARATORS.isdisjoint(words[0]) and " " not in words[0]:
-        raise InvalidInputError(f"There is no {words[0]}.", "Name a folder or a file that is there, or -i INDEX.")
+        raise InvalidInputError(f"There is no {words[0]}.", "Name an existing folder or file, or -i INDEX.")
     return None, " ".join(words)
 
 

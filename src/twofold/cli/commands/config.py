@@ -32,11 +32,11 @@ def show(
     *,
     profile: Annotated[
         str | None,
-        typer.Option("--profile", metavar="NAME", help="As if this profile were chosen.", show_default=False),
+        typer.Option("--profile", metavar="NAME", help="Show the settings under this profile.", show_default=False),
     ] = None,
     index: Annotated[
         str | None,
-        typer.Option("--index", "-i", metavar="NAME", help="As they hold in this index.", show_default=False),
+        typer.Option("--index", "-i", metavar="NAME", help="Show the settings for this index.", show_default=False),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every setting, not only those that were set.")] = False,
     as_json: JsonOption = False,

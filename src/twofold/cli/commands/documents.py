@@ -27,7 +27,7 @@ def add(
     ],
     *,
     source: Annotated[str, typer.Option("--source", help="The name to keep standard input under.")] = "",
-    title: Annotated[str, typer.Option("--title", help="Its title.")] = "",
+    title: Annotated[str, typer.Option("--title", help="The title of the document.")] = "",
     metadata: MetaOption = None,
     readers: Annotated[
         list[str] | None,

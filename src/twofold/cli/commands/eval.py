@@ -43,9 +43,9 @@ Folder = Annotated[
 ]
 Split = Annotated[str, typer.Option("--split", help="Which judgements of DIR: the name of a file in qrels/.")]
 Qrels = Annotated[
-    Path | None, _option("--qrels", "FILE", "Judge an index of your own: pairs in .csv or .jsonl, or qrels.")
+    Path | None, _option("--qrels", "FILE", "Judgements for your own index: pairs in .csv or .jsonl, or qrels.")
 ]
-Queries = Annotated[Path | None, _option("--queries", "FILE", "The queries that --qrels has ids of, .jsonl or .tsv.")]
+Queries = Annotated[Path | None, _option("--queries", "FILE", "The queries for the ids in --qrels, .jsonl or .tsv.")]
 ByAnswer = Annotated[
     Path | None,
     _option("--answers", "FILE", "Judge passages by the text of the answer: query and answers in a .csv or .jsonl."),
@@ -74,7 +74,7 @@ Confident = Annotated[
     bool,
     typer.Option(
         "--confidence",
-        help="Also answer every question, and say how far the chances of its answers hold.",
+        help="Also answer every question, and report how well calibrated its answers are.",
     ),
 ]
 FailIf = Annotated[
@@ -164,7 +164,7 @@ def _needs(configurations: Sequence[Configuration], settings: Settings) -> Needs
 def _answers(one: Configuration, ground: EvalData, asked: VariantRun) -> Answers:
     if isinstance(one.asks, Path):
         if ground.answered is not None:
-            raise InvalidInputError("A run holds no texts in which an answer could stand.", "Judge it with --qrels.")
+            raise InvalidInputError("A run has no texts in which to look for an answer.", "Judge it with --qrels.")
         return Answers(one.name, _elsewhere(one.asks, ground), None)
     if ground.parts is None:
         raise InvalidInputError(f"There is no index for {one.name} to search.", "Name one with --index.")
@@ -195,7 +195,7 @@ def _every(
 def _chances(configurations: Sequence[Configuration], ground: EvalData) -> tuple[Confidence, ...]:
     """Return how far the chances of answers hold, of each configuration that searches."""
     if ground.parts is None:
-        raise InvalidInputError("A run holds no answers that could be sure of themselves.", "Leave --confidence out.")
+        raise InvalidInputError("A run has no answers whose confidence could be measured.", "Leave --confidence out.")
     return tuple(
         _confidence(one.name, one.asks, ground, ground.parts)
         for one in configurations

@@ -179,7 +179,10 @@ def drop(
 
 def _ask(question: str) -> None:
     if not sys.stdin.isatty():
-        raise InvalidInputError("Nobody is there to be asked.", "Say --yes to delete without a question.")
+        raise InvalidInputError(
+            "Deleting needs a confirmation, and there is no terminal to ask on.",
+            "Use --yes to delete without confirmation.",
+        )
     if not typer.confirm(question, err=True):
         raise typer.Exit(1)
 

@@ -22,7 +22,7 @@ _PLACE = "A name under TWOFOLD_HOME, a path, postgresql://HOST/DATABASE?index=NA
 def migrate(
     context: typer.Context,
     source: Annotated[str, typer.Argument(metavar="FROM", help=_PLACE)],
-    target: Annotated[str, typer.Argument(metavar="TO", help="The same; made if it is not there.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The index to copy to; created if it does not exist.")],
     *,
     as_json: JsonOption = False,
 ) -> None:

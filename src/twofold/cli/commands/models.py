@@ -24,7 +24,7 @@ from twofold.text.quantities import sized
 
 NONE = "none"
 NamesArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[MODEL]...", help="By default those that the settings name.")
+    list[str] | None, typer.Argument(metavar="[MODEL]...", help="Default: the models that the settings name.")
 ]
 
 

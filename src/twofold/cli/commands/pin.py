@@ -19,7 +19,7 @@ Hide = Annotated[
     list[str] | None,
     typer.Option("--hide", metavar="DOC", help="Leave this one out; repeat for more.", show_default=False),
 ]
-Remove = Annotated[bool, typer.Option("--remove", help="Forget what is kept for the question.")]
+Remove = Annotated[bool, typer.Option("--remove", help="Delete the pins of the question.")]
 
 
 def pin(

@@ -10,7 +10,7 @@ from twofold.cli.render.terminal import columns, one_line, screen_on
 from twofold.cli.runtime import open_collection
 from twofold.text.quantities import counted
 
-TypedArgument = Annotated[list[str], typer.Argument(metavar="TEXT...", help="What is typed so far.")]
+TypedArgument = Annotated[list[str], typer.Argument(metavar="TEXT...", help="The beginning of a question.")]
 
 
 def suggest(

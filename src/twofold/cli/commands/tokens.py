@@ -14,7 +14,7 @@ from twofold.server.auth import TokenRecord, TokenStore, parse_scope
 def create(
     context: typer.Context,
     *,
-    name: Annotated[str, typer.Option("--name", help="Whose it is, or what for: `laptop`.")],
+    name: Annotated[str, typer.Option("--name", help="A name for the token, such as `laptop`.")],
     scopes: Annotated[
         list[str],
         typer.Option(
@@ -28,7 +28,7 @@ def create(
         typer.Option(
             "--principal",
             metavar="PRINCIPAL",
-            help="Whose documents it reads: user:ann, group:legal, public; repeat for more. Without one, all.",
+            help="Who it reads as: user:ann, group:legal, public; repeat for more. Default: it reads all.",
             show_default=False,
         ),
     ] = None,

@@ -52,7 +52,7 @@ Queries = Annotated[
     typer.Option(
         "--queries",
         metavar="FILE",
-        help="The queries that --qrels has ids of, or for --without-labels.",
+        help="The queries for the ids in --qrels, or for --without-labels.",
         show_default=False,
     ),
 ]

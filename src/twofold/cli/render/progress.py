@@ -135,13 +135,13 @@ def counting(things: Iterable[T], verb: str, total: int, what: str, stream: Text
             asked.flush()
 
 
-def model_progress(stream: TextIO | None = None, *, yes: bool = False, asks: bool = True) -> ModelReport:
+def model_progress(*, yes: bool = False, asks: bool = True) -> ModelReport:
     """Return a function that tells how the fetching of a model goes; it writes nothing unless a model is fetched.
 
     Before more than `LARGE` bytes are fetched it asks on a terminal, if `asks`; elsewhere it raises ModelError, unless
     `yes` agrees.
     """
-    terminal = sys.stderr if stream is None else stream
+    terminal = sys.stderr
     report = _drawn_model(terminal) if terminal.isatty() else _written_model(terminal)
 
     def consenting(progress: ModelProgress) -> None:

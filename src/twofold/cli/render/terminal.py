@@ -197,7 +197,7 @@ def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     held = dict(pairs)
     if len(held) < len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name occurs twice in one object")
     return held
 
 
@@ -208,4 +208,4 @@ def _read(written: bytes) -> Mapping[str, object] | InvalidInputError:
         held = json.loads(written.decode("utf-8-sig"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         return InvalidInputError(f"The line is not JSON: {error}.", _REMEDY)
-    return held if isinstance(held, dict) else InvalidInputError("The line holds no JSON object.", _REMEDY)
+    return held if isinstance(held, dict) else InvalidInputError("The line is not a JSON object.", _REMEDY)

@@ -2,7 +2,7 @@
 
 from twofold.domain.ports import Chunker, Measure
 from twofold.domain.types import Chunk, Document
-from twofold.ingest.chunking.layout import read_draft, runs, write_chunks
+from twofold.ingest.chunking.layout import apart, read_draft, runs, write_chunks
 from twofold.ingest.chunking.plan import ChunkPlan
 from twofold.ingest.chunking.split import Break, cut_words
 
@@ -14,7 +14,7 @@ def fixed(measure: Measure, plan: ChunkPlan) -> Chunker:
         draft = read_draft(
             document, lambda blocks, room: cut_words(document.text, blocks, measure, room), plan, measure
         )
-        pages = runs(draft, lambda one, other: one.page != other.page or one.metadata != other.metadata)
+        pages = runs(draft, apart)
         return write_chunks(draft, pages, plan, Break.INSIDE_WORD)
 
     return chunk

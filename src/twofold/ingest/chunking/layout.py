@@ -53,12 +53,17 @@ def read_draft(document: Document, cut: Cancellation, plan: ChunkPlan, measure: 
     return Draft(document, blocks, paths, fronts, in_front, cut(blocks, room))
 
 
-def runs(draft: Draft, apart: Callable[[Block, Block], bool]) -> Iterator[Group]:
+def apart(one: Block, other: Block) -> bool:
+    """Return whether no passage may hold both blocks: its page, place and fields would be true of one alone."""
+    return (one.page, one.part) != (other.page, other.part) or one.metadata != other.metadata
+
+
+def runs(draft: Draft, are_apart: Callable[[Block, Block], bool]) -> Iterator[Group]:
     """Return the longest runs of pieces in which no two neighboring blocks are to be kept apart."""
     first = 0
     for at in range(1, len(draft.pieces)):
         before, after = draft.pieces[at - 1].block, draft.pieces[at].block
-        if before != after and apart(draft.blocks[before], draft.blocks[after]):
+        if before != after and are_apart(draft.blocks[before], draft.blocks[after]):
             yield first, at
             first = at
     if draft.pieces:

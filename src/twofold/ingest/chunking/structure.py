@@ -1,18 +1,15 @@
 """The default strategy: a passage is a section, several tiny ones, or a part of a long one."""
 
-import re
 from collections.abc import Iterable, Iterator
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Chunker, Measure
 from twofold.domain.types import Block, Chunk, Document
-from twofold.ingest.chunking.layout import Cancellation, Draft, Group, read_draft, runs, write_chunks
+from twofold.ingest.chunking.layout import Cancellation, Draft, Group, apart, read_draft, runs, write_chunks
 from twofold.ingest.chunking.outline import common_path
 from twofold.ingest.chunking.plan import ChunkPlan
 from twofold.ingest.chunking.sentences import sentence_ends
 from twofold.ingest.chunking.split import cut_pieces
-
-_TIME = re.compile(r"\d{2,}:\d\d:\d\d")
 
 
 def structure(measure: Measure, plan: ChunkPlan) -> Chunker:
@@ -35,13 +32,8 @@ def sentence_cut(document: Document, measure: Measure) -> Cancellation:
 
 
 def in_other_section(one: Block, other: Block) -> bool:
-    """Return whether two neighboring blocks stand on different pages, under different headings or in other records.
-
-    What is said at another time stands apart too, so that a passage's time is near everything in it.
-    """
-    if _TIME.fullmatch(other.place) and one.place != other.place:
-        return True
-    return (one.page, one.heading) != (other.page, other.heading) or one.metadata != other.metadata
+    """Return whether two blocks stand on different pages or parts, under different headings or in other records."""
+    return apart(one, other) or one.heading != other.heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +57,7 @@ def fits(draft: Draft, group: Group, plan: ChunkPlan) -> bool:
 
 
 def merge_tiny(draft: Draft, groups: Iterable[Group], plan: ChunkPlan) -> Iterator[Group]:
-    """Join neighboring sections of one page where one is below the minimum and both together fit one passage.
+    """Join neighboring sections of one page and part where one is below the minimum and both together fit one passage.
 
     Without a heading in common both must be below it, all sections joined before included.
     """
@@ -98,6 +90,6 @@ def _join(one: Section, other: Section) -> Section:
 
 def _may_join(draft: Draft, one: Section, other: Section) -> bool:
     opening, last = (draft.blocks[draft.pieces[at].block] for at in (one.group[0], other.group[1] - 1))
-    if opening.page != last.page or opening.metadata != last.metadata or not (one.is_tiny or other.is_tiny):
+    if apart(opening, last) or not (one.is_tiny or other.is_tiny):
         return False
     return (one.is_tiny and other.is_tiny) or bool(common_path((opening.heading, last.heading)))

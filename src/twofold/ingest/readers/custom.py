@@ -92,7 +92,7 @@ def read_custom(reader: CustomReader, source: Source) -> Extract:
     if not isinstance(extract, Extract):
         raise ReadError(f"its reader gave a {type(extract).__name__}, no Extract", "Correct the reader.", "crashed")
     if not extract.blocks:
-        raise ReadError("there is no text in the file", "There is nothing to find in it.", "empty")
+        raise ReadError("there is no text in the file", "Leave it out with .twofoldignore.", "empty")
     return extract
 
 

@@ -39,8 +39,9 @@ def read_epub(source: Source) -> Extract:
     titles = _chapter_titles(archive, folder, items)
     chapters = _spine(archive, folder, package, items)
     builder = TextBuilder()
-    for chapter in chapters:
-        _add_chapter(builder, source, archive, chapter, titles.get(chapter.casefold(), ""))
+    for number, chapter in enumerate(chapters, 1):
+        made = _chapter(source, archive, chapter, titles.get(chapter.casefold(), ""))
+        builder.add_extract(made, part=number)
     title, metadata = _properties(package)
     return builder.extract(title, {**metadata, "chapters": len(chapters)})
 
@@ -108,7 +109,8 @@ def _contents(archive: Archive, part: str) -> Element:
         return Element("nothing")
 
 
-def _add_chapter(builder: TextBuilder, source: Source, archive: Archive, part: str, title: str) -> None:
+def _chapter(source: Source, archive: Archive, part: str, title: str) -> Extract:
+    builder = TextBuilder()
     markup = _SELF_CLOSED.sub(_opened_and_closed, archive.read(part))
     chapter = read_html(Source(f"{source.name}: {part}", markup, source.limits))
     first = next((chapter.text[block.start : block.end] for block in chapter.blocks[:1]), "")
@@ -120,6 +122,7 @@ def _add_chapter(builder: TextBuilder, source: Source, archive: Archive, part: s
         text = chapter.text[block.start : block.end]
         path = block.heading if block.heading[:1] == above else (*above, *block.heading)
         builder.add(block.kind, text, heading=path, place=place, header=block.header)
+    return builder.extract()
 
 
 def _opened_and_closed(found: re.Match[bytes]) -> bytes:

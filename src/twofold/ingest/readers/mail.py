@@ -41,7 +41,7 @@ def mailbox_reader(read_attachment: Reader) -> Reader:
         for number, data in enumerate(_messages(source.data), 1):
             message = _read_message(source, data, read_attachment)
             heading = (message.title,) if message.title else ()
-            builder.add_extract(message, heading=heading, place=f"message {number}")
+            builder.add_extract(message, heading=heading, place=f"message {number}", part=number)
         return builder.extract()
 
     return read_mailbox

@@ -62,7 +62,7 @@ def check_size(source: Source) -> None:
     if size > most:
         raise ReadError(f"the file has {size:,} bytes, more than the {most:,} allowed", "Split it.", "limit")
     if not source.data.strip():
-        raise ReadError("the file is empty", "There is nothing to find in it.", "empty")
+        raise ReadError("the file is empty", "Leave it out with .twofoldignore.", "empty")
 
 
 def read_as(source: Source, media_type: str) -> Extract:
@@ -72,7 +72,7 @@ def read_as(source: Source, media_type: str) -> Extract:
         raise ReadError(f"files of type {media_type} cannot be read", "Convert it to another format.", "unsupported")
     extract = reader(source)
     if not extract.blocks:
-        raise ReadError("there is no text in the file", "There is nothing to find in it.", "empty")
+        raise ReadError("there is no text in the file", "Leave it out with .twofoldignore.", "empty")
     return extract
 
 

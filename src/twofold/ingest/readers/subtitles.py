@@ -32,9 +32,9 @@ def read_subtitles(source: Source) -> Extract:
 def spoken(cues: Iterable[Cue]) -> TextBuilder:
     """Return what is said as passages of about half a minute, each with the time at which it begins as its place."""
     builder = TextBuilder()
-    for passage in _passages(cues):
+    for part, passage in enumerate(_passages(cues), 1):
         place = clock(passage[0].start)
-        builder.add(BlockKind.PARAGRAPH, "\n".join(cue.text for cue in passage), place=place)
+        builder.add(BlockKind.PARAGRAPH, "\n".join(cue.text for cue in passage), place=place, part=part)
     return builder
 
 

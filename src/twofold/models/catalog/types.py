@@ -1,4 +1,4 @@
-"""What the catalog is made of: a model, its files, and where each of them may be had."""
+"""What the catalog is made of: a model, its files, and where each of them can be downloaded."""
 
 from enum import StrEnum
 

@@ -24,7 +24,7 @@ class CachingEmbedder:
 
     def __init__(self, embedder: Embedder, size: int = MAX_QUESTIONS) -> None:
         if size < 1:
-            raise InvalidInputError(f"{size} vectors cannot be remembered.", "Choose at least 1.")
+            raise InvalidInputError(f"A cache of {size} vectors is too small.", "Choose at least 1.")
         self._embedder = embedder
         self._size = size
         self._turn = threading.Lock()

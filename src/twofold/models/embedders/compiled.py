@@ -19,7 +19,7 @@ from twofold.domain.errors import ModelError
 from twofold.models.devices import Device, no_gpu
 from twofold.models.embedders.converted import CONVERTED, Record, checksum, damage, read_record
 from twofold.models.embedders.openvino_library import openvino_library
-from twofold.system.files import put_in_place
+from twofold.system.files import replace_durably
 
 CPU = "CPU"
 UNTIED = {"ENABLE_CPU_PINNING": False}  # a thread that is tied to a busy core keeps the others waiting
@@ -123,7 +123,7 @@ def _keep(content: bytes, folder: Path, stem: str) -> None:
     with tempfile.TemporaryDirectory(dir=folder, prefix=".compiling-") as partial:
         draft = Path(partial) / "model.blob"
         draft.write_bytes(content)
-        kept = put_in_place(draft, folder / f"{stem}-{checksum(draft)}.blob")
+        kept = replace_durably(draft, folder / f"{stem}-{checksum(draft)}.blob")
     version = stem.rpartition("-")[0]
     for other in folder.glob("compiled-*.blob"):  # those of other processors stay: machines may share the folder
         if other != kept and (other.name.startswith(f"{stem}-") or not other.name.startswith(f"{version}-")):

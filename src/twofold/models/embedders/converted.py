@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import xxhash
 
-from twofold.system.files import flush_folder, put_in_place
+from twofold.system.files import flush_folder, replace_durably
 
 CONVERTED = "converted.json"
 FORMAT = 1
@@ -61,7 +61,7 @@ def write_record(record: Record, path: Path, partial: Path) -> None:
     """Write a record whole or not at all; `partial` is a folder on the same file system."""
     draft = partial / path.name
     draft.write_bytes(msgspec.json.encode(record))
-    put_in_place(draft, path)
+    replace_durably(draft, path)
     flush_folder(path.parent)
 
 

@@ -64,7 +64,7 @@ def open_embedder(  # noqa: PLR0913  # each may be left out
 
     `dimensions` are a server's where its address says none; 0 means that it is asked. `key` is a server's; by default
     it is read from TWOFOLD_API_KEY. Raises NotFoundError for an unknown name, InvalidInputError for what cannot be
-    read, MissingExtraError, and ModelError when a model cannot be had. `device` is where models of this machine
+    read, MissingExtraError, and ModelError when a model cannot be loaded. `device` is where models of this machine
     compute; see `twofold.models.devices`.
     """
     members = members_of(spec)

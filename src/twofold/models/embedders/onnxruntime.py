@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.ports import EmbedderIdentity
-from twofold.models.catalog.files import wrong
+from twofold.models.catalog.files import difference_from_pinned
 from twofold.models.catalog.types import WEIGHTS, ModelEntry
 from twofold.models.devices import Device, no_gpu
 from twofold.models.embedders.transformer import MAX_TEXTS, TransformerEmbedder
@@ -36,7 +36,7 @@ class Session:
     """A loaded model that computes hidden states."""
 
     def __init__(self, weights: Path, entry: ModelEntry, device: Device = Device.AUTO) -> None:
-        if what := wrong(entry.weights, weights.parent):
+        if what := difference_from_pinned(entry.weights, weights.parent):
             raise ModelError(f"{weights} cannot be used: {what}.", entry.hint)
         runtime = _imported()
         failures = runtime.capi.onnxruntime_pybind11_state

@@ -102,7 +102,9 @@ def check_request(
             f"max_tokens must be from 1 to {MAX_REPLY_TOKENS:,}, not {max_tokens}.", "Ask for less."
         )
     if not 0.0 <= temperature <= HOTTEST:
-        raise InvalidInputError(f"The temperature must be from 0 to {HOTTEST:g}, not {temperature}.", "0 is steady.")
+        raise InvalidInputError(
+            f"The temperature must be from 0 to {HOTTEST:g}, not {temperature}.", "Use 0 for the same reply each time."
+        )
     if not 0.0 < seconds <= MAX_LENGTH:
         raise InvalidInputError(
             f"A reply cannot take {seconds} s.", f"Give it from above 0 to {MAX_LENGTH:,.0f} seconds."

@@ -141,7 +141,7 @@ def _hear(running: Running, launch: Launch) -> _StartReply:
     try:
         return msgspec.json.decode(line, type=_StartReply) if line else _StartReply()
     except msgspec.DecodeError as error:
-        raise ModelError(f"{launch.name} cannot be run: its process says what cannot be read.") from error
+        raise ModelError(f"{launch.name} cannot be run: its process sent an unreadable message.") from error
 
 
 def _line(said: IO[bytes], launch: Launch) -> bytes:

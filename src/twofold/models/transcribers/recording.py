@@ -54,7 +54,7 @@ def read_recording(cache_folder: str, source: Source) -> Extract:
     except ModelError as error:
         raise ReadError(error.message, error.hint, "unreadable") from error
     if not segments:
-        raise ReadError("nobody speaks in the recording", "There is nothing to find in it.", "empty")
+        raise ReadError("the recording contains no speech", "Leave it out with .twofoldignore.", "empty")
     builder = spoken(Cue(one.start, one.text) for one in segments)
     return builder.extract("", {"seconds": round(seconds), "transcribed_by": TRANSCRIBED_BY})
 

@@ -54,7 +54,7 @@ class FetchEvent:
 
 @dataclass(frozen=True, slots=True)
 class FetchFailedEvent:
-    """The model cannot be had; the last event."""
+    """The download failed; the last event."""
 
     problem: Problem
     type: Literal["error"] = "error"
@@ -88,7 +88,7 @@ async def list_models(service: Here) -> Response:
     "/{name}", response_class=Response, responses={200: {"content": EVENTS}}, openapi_extra=needs(Action.ADMIN)
 )
 async def fetch_model(name: CatalogName, service: Here) -> Response:
-    """Fetch a model of the catalog, in events `progress`, and `error` where it cannot be had; hanging up stops it."""
+    """Download a model of the catalog: events `progress`, then `error` if it fails. Closing the connection stops it."""
     service.speaker.check_owner()
     check_room(service)
     entry = entry_named(name)

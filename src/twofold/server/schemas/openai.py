@@ -31,7 +31,7 @@ UNUSED = frozenset(
         "verbosity",
     }
 )
-"""What may be said and changes nothing: how a model samples, which this server decides, and what the caller notes."""
+"""Parameters that are accepted and ignored: sampling, which this server decides, and notes of the caller."""
 
 
 class OpenAiRequest(BaseModel):
@@ -42,8 +42,8 @@ class OpenAiRequest(BaseModel):
 
 def refuse_unknown(asked: OpenAiRequest, also_unused: frozenset[str] = frozenset()) -> None:
     """Raise ProblemError (400) for a parameter that asks for what this server does not do."""
-    said = asked.model_extra or {}
-    for name, value in said.items():
+    extra = asked.model_extra or {}
+    for name, value in extra.items():
         if name not in UNUSED | also_unused and value not in (None, [], {}, False, "", "auto", "none"):
             raise refused(
                 HTTPStatus.BAD_REQUEST,
@@ -66,11 +66,11 @@ class Message(Protocol):
 
 
 def question_of(messages: Sequence[Message]) -> tuple[str, tuple[Turn, ...]]:
-    """Return the user's last text and what was said before it; empty where the conversation does not end with one.
+    """Return the user's last text and the turns before it; empty if the conversation does not end with one.
 
     What `system` and `developer` messages say is not for the passages, and is left aside.
     """
-    said = [one for one in messages if one.role in ("user", "assistant")]
-    history = tuple(Turn("user" if one.role == "user" else "assistant", one.text) for one in said[:-1])
-    ends_with_question = bool(said) and said[-1].role == "user" and bool(said[-1].text.strip())
-    return (said[-1].text if ends_with_question else ""), history
+    turns = [one for one in messages if one.role in ("user", "assistant")]
+    history = tuple(Turn("user" if one.role == "user" else "assistant", one.text) for one in turns[:-1])
+    ends_with_question = bool(turns) and turns[-1].role == "user" and bool(turns[-1].text.strip())
+    return (turns[-1].text if ends_with_question else ""), history

@@ -43,11 +43,17 @@ const placed = (answer) => {
   });
 };
 
+const NEXT = 2; // characters at most between sentences that follow each other
+
+// A citation that goes on: what is cited in one piece is opened and marked in one piece.
+const withNext = (one, next) => (next.document !== one.document || next.start < one.end || next.start > one.end + NEXT ? one
+  : { ...one, end: next.end, quote: `${one.quote} ${next.quote}` });
+
 // The citation that a marker at `unit` of the text stands for: its sentence's, else the next of that number, else the source.
 const citedBy = (answer, sentences, number, unit, taken) => {
   const said = sentences.findLast((one) => one.from <= unit);
-  const mine = said?.citations.map((at) => answer.citations[at]).find((one) => one?.number === number);
-  if (mine) return mine;
+  const mine = said?.citations.map((at) => answer.citations[at]).filter((one) => one?.number === number) ?? [];
+  if (mine.length) return mine.reduce(withNext);
   const ofNumber = answer.citations.filter((one) => one?.number === number);
   const next = ofNumber[Math.min(taken.get(number) ?? 0, ofNumber.length - 1)];
   taken.set(number, (taken.get(number) ?? 0) + 1);

@@ -67,14 +67,22 @@ const problemIn = async (response) => {
   return new Refused({ detail: `${response.status} ${response.statusText}`, ...said, status: response.status });
 };
 
-const answered = async (path, options) => {
+// Does what may need a token, again with each that the page's owner gives.
+const withToken = async (work) => {
   for (;;) {
-    const response = await sent(path, options);
-    if (response.ok) return response;
-    const problem = await problemIn(response);
-    if (problem.status !== 401 || !(await wanted(problem.message))) throw problem;
+    try {
+      return await work();
+    } catch (problem) {
+      if (problem.status !== 401 || !(await wanted(problem.message))) throw problem;
+    }
   }
 };
+
+const answered = (path, options) => withToken(async () => {
+  const response = await sent(path, options);
+  if (response.ok) return response;
+  throw await problemIn(response);
+});
 
 const jsonOf = (response) => (response.status === 204 ? null : response.json()); // done, and nothing to say
 
@@ -118,7 +126,9 @@ export async function* events(path, { body, signal } = {}) {
 }
 
 // Sends files and gives the job; `progress` hears of the bytes that are on their way. Aborting the signal cancels.
-export const upload = (index, files, { signal, progress = () => {} }) => new Promise((settle, fail) => {
+export const upload = (index, files, ways) => withToken(() => uploaded(index, files, ways));
+
+const uploaded = (index, files, { signal, progress = () => {} }) => new Promise((settle, fail) => {
   const request = new XMLHttpRequest();
   const form = new FormData();
   for (const { file, name } of files) form.append("file", file, name);

@@ -117,7 +117,7 @@ const dialogs = () => html`
       <h2 id="token-title">${t("token.title")}</h2>
       <p id="token-says">${state.token.wanted}</p>
       <label for="token-value">${t("token")}</label>
-      <input id="token-value" type="password" autocomplete="off" spellcheck="false" required>
+      <input id="token-value" type="password" autocomplete="off" spellcheck="false" required pattern="\\s*[!-~]+\\s*">
       <p class="quiet">${t("token.kept")}</p>
       <div class="buttons"><button type="submit">${t("token.use")}</button>
         <button type="button" class="second" @click=${closeDialog}>${t("token.later")}</button></div>
@@ -134,12 +134,16 @@ const current = () => loaded[state.route.view];
 const explained = () => current()?.explained?.(state.route.params) ?? null;
 
 const content = () => {
-  if (state.failed) return note(state.failed.message, state.failed.hint, "error");
+  if (state.failed) return refused(state.failed);
   if (!VIEWS.includes(state.route.view)) return note(t("nowhere"), "", "error");
   if (state.indexes === null || !current()) return html`<p class="quiet" role="status">${t("opening")}</p>`;
   if (isFirstRun()) return loaded.library ? loaded.library.firstRun() : null;
   return current().view(state.route.params);
 };
+
+// Nothing can be shown; what can be done is to ask again, for a token too.
+const refused = ({ message, hint, status }) => html`${status === 401 ? note(t("token.title"), "", "error") : note(message, hint, "error")}
+  <p><button type="button" class="second" @click=${() => onRoute(state.route)}>${t("retry")}</button></p>`;
 
 const isFirstRun = () => !state.indexes.length && state.route.view !== "settings";
 
@@ -164,9 +168,12 @@ const onRoute = async (route) => {
   const before = state.route;
   state.route = route;
   state.more = false;
+  const again = Boolean(state.failed);
+  state.failed = null;
   const turned = before.view !== route.view;
   if (turned) loaded[before.view]?.leave?.(); // a recording ends where its button is gone
   if (state.indexes !== null) await entered(route);
+  else if (again) await connect();
   else if (VIEWS.includes(route.view)) load(route.view); // while the server is asked what there is
   await update();
   setTitle();
@@ -255,6 +262,7 @@ const reached = (there) => {
   update((all) => { all.online = there; });
   clearInterval(looking);
   if (there) {
+    if (state.failed) onRoute(state.route);
     for (const view of Object.values(loaded)) view.resumed?.();
   } else looking = setInterval(() => fetch("/healthz", { credentials: "omit" }).then((response) => response.ok && reached(true), () => {}), AWAY_MS);
 };
@@ -294,6 +302,13 @@ const closeMenus = (event) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target) || event.target.closest("button")) menu.open = false;
 };
 
+// A file that is dropped where nothing takes it would be opened by the browser, in place of the page.
+const missed = (event) => {
+  if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "none";
+};
+
 // ---- Beginning.
 
 const begin = async () => {
@@ -310,7 +325,12 @@ const begin = async () => {
   addEventListener("online", () => reached(true));
   addEventListener("offline", () => reached(false));
   heardFromTabs(elsewhere);
+  for (const name of ["dragover", "drop"]) addEventListener(name, missed);
   start(onRoute, VIEWS);
+  await connect();
+};
+
+const connect = async () => {
   try {
     state.indexes = (await getJson("/v1/indexes")).indexes;
     getJson("/v1/server").then((server) => update((all) => { all.server = server; }), () => {});

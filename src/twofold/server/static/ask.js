@@ -5,7 +5,7 @@ import { asText, certainty, chanceOf, follow, further, nearest, nothingYet, pros
 import { duration, moment, seconds } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { options, profiles } from "/page/parts.js";
-import { openExplain } from "/page/places.js";
+import { isExplaining, isReading, openExplain } from "/page/places.js";
 import { address, go, patch } from "/page/router.js";
 import { attempt, note, refusal as problem, tried, warnings } from "/page/notes.js";
 import { saveAs } from "/page/save.js";
@@ -149,6 +149,7 @@ export const stop = () => current.running?.abort();
 
 // The server is back: what it did not get to answer is asked again.
 export const resumed = () => {
+  for (const talk of open.values()) if (talk.unkept) keep(talk);
   const turn = current.turns.findLast((one) => one.interrupted);
   if (turn && !current.running) ask(current, turn.question, turn);
 };
@@ -165,6 +166,11 @@ const recordOf = (talk) => ({
   turns: talk.turns.filter((turn) => turn.answer).map(({ question, answer, asked, rating }) => ({ question, answer, asked, rating })),
 });
 
+// What the page needs to draw an answer again: where its sources lie, and how they begin.
+const BEGINNING = 300; // characters of a source
+const brief = (answer) => ({ ...answer, sources: answer.sources.map(({ metadata, ...one }) => ({ ...one, text: one.text.slice(0, BEGINNING) })) });
+const briefly = (talk) => ({ ...recordOf(talk), turns: recordOf(talk).turns.map((turn) => ({ ...turn, answer: brief(turn.answer) })) });
+
 // What another tab asked in the same conversation meanwhile stays in it, and so does what it is called.
 const joined = (mine, theirs) => {
   const turns = new Map([...theirs, ...mine].map((turn) => [`${turn.asked}\n${turn.question}`, turn]));
@@ -177,8 +183,9 @@ const keep = (talk) => tried(async () => {
     const { title, turns } = await getJson(path).catch(() => talk);
     Object.assign(talk, { title, turns: joined(talk.turns, turns) });
   }
-  const kept = await putJson(path, recordOf(talk));
-  talk.kept = true;
+  talk.unkept = true; // until the server has it
+  const kept = await putJson(path, briefly(talk));
+  Object.assign(talk, { kept: true, unkept: false });
   tellTabs("conversations");
   update(() => { own.list = [kept, ...(own.list ?? []).filter(({ id }) => id !== talk.id)]; });
 }, (error) => error.unreachable || say(`${t("not.kept")} ${error.message}`, "error"));
@@ -301,7 +308,10 @@ const focusOnce = (element) => queueMicrotask(() => {
   element.select();
 });
 
-const historyList = () => html`<details class="history" ?open=${matchMedia("(min-width: 64rem)").matches}>
+// Conversations stand open where there is room for them, the talk and what lies next to it.
+const hasRoom = () => matchMedia(`(min-width: ${isReading() || isExplaining() ? 100 : 64}rem)`).matches;
+
+const historyList = () => html`<details class="history" ?open=${hasRoom()}>
   <summary>${t("conversations")}</summary>
   <a class="new" href=${address("ask", { index: chosen() })}>${icon("plus")}<span>${t("conversation.new")}</span></a>
   ${(own.list ?? []).length > 0 && html`<label class="hidden" for="history-search">${t("conversations.search")}</label>

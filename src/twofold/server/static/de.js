@@ -105,7 +105,7 @@ export default {
   "choose.files": "Dateien wählen", "choose.folder": "Ordner wählen", "uploads": "Dateien unterwegs", "retry": "Noch einmal versuchen", "clear": "Liste leeren",
   "upload.waiting": "wartet", "upload.sending": "wird gesendet", "upload.reading": "wird gelesen", "upload.done": "im Index", "upload.failed": "gescheitert",
   "upload.changed": "Sie wurde seit der Auswahl geändert oder verschoben: wählen Sie sie noch einmal.",
-  "upload.stopped": "angehalten", "upload.counts": "{done} von {all} im Index", "upload.failures": { one: "{count} gescheitert", other: "{count} gescheitert" },
+  "upload.large": "Sie ist größer, als der Server von einem Browser annimmt. Im Terminal: twofold sync ORDNER", "upload.stopped": "angehalten", "upload.counts": "{done} von {all} im Index", "upload.failures": { one: "{count} gescheitert", other: "{count} gescheitert" },
   "upload.away": "wartet auf den Server", "time.left": "noch etwa {time}",
   "folders": "Ordner des Servers", "folders.allowed": "Ordner, die abgeglichen werden dürfen", "folder.path": "Ordner", "plan.make": "Was würde sich ändern?", "plan.making": "Sieht nach …",
   "plan.says": "Ein Abgleich würde:", "plan.added": { one: "{count} Datei aufnehmen", other: "{count} Dateien aufnehmen" },
@@ -152,7 +152,7 @@ export default {
   "token.shown": "Jetzt kopieren: er wird nicht noch einmal gezeigt.", "token.revoke": "Widerrufen", "token.revoked": "widerrufen", "token.revoke.sure": "Den Schlüssel von {name} widerrufen?",
   "metrics": "Zahlen", "metrics.routes": "Anfragen", "route": "Weg", "count": "Anzahl",
 
-  "model.by": "Antwort von", "effort": "Aufwand", "effort.low": "eine Suche", "effort.medium": "noch eine bei zweiteiligen Fragen", "effort.high": "bis zu drei weitere Suchen",
+  "model.by": "Antwort von", "effort": "Aufwand", "effort.low": "schnell: eine Suche", "effort.medium": "mittel: noch eine bei zweiteiligen Fragen", "effort.high": "gründlich: bis zu drei weitere Suchen, langsamer",
   "effort.says": "Wie oft noch einmal gesucht werden darf, was die ersten Sätze offen lassen.", "searched.again": "Noch einmal gesucht: {query}", "cited.named": "Zitiert, weil sie genannt sind: {names}", "questions.made": "Aus den Dokumenten", "save": "Speichern", "saved": "Gespeichert.", "fields.edit": "Felder ändern", "field.name": "Feld",
   "field.is": "was es sagt", "field.value": "Wert von {name}", "field.add": "Feld hinzufügen", "weight.title": "Gewicht der Titel", "fresh": "Neueres zuerst",
   "fresh.30d": "stark", "fresh.180d": "etwas", "fresh.1095d": "wenig", "formula": "Nach einer Formel ordnen", "pin.first": "Bei dieser Frage zuerst zeigen",

@@ -111,9 +111,15 @@ const tokenField = document.getElementById("token");
 tokenField.value = sessionStorage.getItem(KEPT) ?? "";
 
 const begin = async () => {
-  const found = await (await fetch("/openapi.json")).json();
+  const answer = await fetch("/openapi.json").catch(() => null);
+  if (!answer?.ok) {
+    const why = answer ? `the server answered ${answer.status}` : "the server cannot be reached";
+    document.getElementById("routes").append(make("p", { role: "alert", textContent: `The routes cannot be shown: ${why}. Load the page again.` }));
+    return;
+  }
+  const found = await answer.json();
   const headers = tokenField.value ? { Authorization: `Bearer ${tokenField.value}` } : {};
-  ({ indexes } = await fetch("/v1/indexes", { headers, credentials: "omit" }).then((one) => (one.ok ? one.json() : { indexes: [] })));
+  ({ indexes } = await fetch("/v1/indexes", { headers, credentials: "omit" }).then((one) => (one.ok ? one.json() : { indexes: [] })).catch(() => ({ indexes: [] })));
   const schemas = found.components?.schemas ?? {};
   const contents = make("ul");
   for (const [path, methods] of Object.entries(found.paths)) {

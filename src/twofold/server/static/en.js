@@ -104,7 +104,7 @@ export default {
   "choose.files": "Choose files", "choose.folder": "Choose a folder", "uploads": "Files on their way", "retry": "Try again", "clear": "Clear the list",
   "upload.waiting": "waits", "upload.sending": "being sent", "upload.reading": "being read", "upload.done": "in the index", "upload.failed": "failed",
   "upload.changed": "It was changed or moved since it was chosen: choose it again.",
-  "upload.stopped": "stopped", "upload.counts": "{done} of {all} in the index", "upload.failures": { one: "{count} failed", other: "{count} failed" },
+  "upload.large": "It is larger than the server takes from a browser. In a terminal: twofold sync FOLDER", "upload.stopped": "stopped", "upload.counts": "{done} of {all} in the index", "upload.failures": { one: "{count} failed", other: "{count} failed" },
   "upload.away": "waits for the server", "time.left": "about {time} left",
   "folders": "Folders of the server", "folders.allowed": "Folders that may be synced", "folder.path": "Folder", "plan.make": "What would change?", "plan.making": "Looking …",
   "plan.says": "A sync would do this:", "plan.added": { one: "add {count} file", other: "add {count} files" },
@@ -151,7 +151,7 @@ export default {
   "token.shown": "Copy it now: it is not shown again.", "token.revoke": "Revoke", "token.revoked": "revoked", "token.revoke.sure": "Revoke the token of {name}?",
   "metrics": "Figures", "metrics.routes": "Requests", "route": "Route", "count": "Count",
 
-  "model.by": "Answered by", "effort": "Effort", "effort.low": "one search", "effort.medium": "again for questions with two parts", "effort.high": "up to three more searches",
+  "model.by": "Answered by", "effort": "Effort", "effort.low": "quick: one search", "effort.medium": "medium: again for questions with two parts", "effort.high": "thorough: up to three more searches, slower",
   "effort.says": "How often it may search again for what the first sentences leave open.", "searched.again": "Searched again: {query}", "cited.named": "Cited since they are named: {names}", "questions.made": "From the documents", "save": "Save", "saved": "Saved.", "fields.edit": "Change the fields", "field.name": "Field",
   "field.is": "what it says", "field.value": "Value of {name}", "field.add": "Add a field", "weight.title": "Weight of titles", "fresh": "Newer first",
   "fresh.30d": "strongly", "fresh.180d": "some", "fresh.1095d": "a little", "formula": "Score by a formula", "pin.first": "Show first for this question",

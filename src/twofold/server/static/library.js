@@ -34,6 +34,11 @@ export const resumed = () => {
   for (const queue of queues.values()) queue.resume();
 };
 
+// Files that were not sent yet would be lost with the page: the browser asks first.
+addEventListener("beforeunload", (event) => {
+  if ([...queues.values()].some((line) => line.sending)) event.preventDefault();
+});
+
 export const enter = async (params) => {
   const [index] = chosen();
   const sought = params.get("q") ?? "";
@@ -174,6 +179,9 @@ const dropZone = (take, kind = "") => {
   </div>`;
 };
 
+// What is wrong and what to do, as two sentences.
+const why = ({ detail = "", hint = "" }) => `${detail}${/\p{L}$/u.test(detail) ? "." : ""} ${hint}`.trim();
+
 const STATES = { waiting: "upload.waiting", sending: "upload.sending", reading: "upload.reading", done: "upload.done", failed: "upload.failed", stopped: "upload.stopped" };
 
 const item = (one) => keyed(one.id, html`<li class=${`item ${one.state}`}>
@@ -181,7 +189,7 @@ const item = (one) => keyed(one.id, html`<li class=${`item ${one.state}`}>
   <span class="quiet number">${bytes(one.size)}</span>
   <span class="item-state">${t(STATES[one.state])}${one.state === "sending" && one.size > 0 && ` ${percent(one.sent / one.size)}`}
     ${one.state === "done" && html`<span class="quiet"> ${t("passages", { count: one.chunks })}</span>`}</span>
-  ${one.problem && html`<span class="item-why">${one.problem.detail} ${one.problem.hint}</span>`}
+  ${one.problem && html`<span class="item-why">${why(one.problem)}</span>`}
 </li>`);
 
 const ORDER = { failed: 0, sending: 1, reading: 2, waiting: 3, stopped: 4, done: 5 };
@@ -228,14 +236,20 @@ const sync = () => attempt(async () => {
   watch(job.id);
 });
 
+const watched = new Set(); // each job is followed once, however often the list is looked at again
+
 const watch = async (id) => {
+  if (watched.has(id)) return;
+  watched.add(id);
+  const { index } = own;
   for (;;) {
     const job = await getJson(`/v1/jobs/${id}`).then(jobOf, () => null);
     update(() => { own.jobs = job ? own.jobs.map((one) => (one.id === id ? job : one)) : own.jobs; });
     if (!job || job.finished) break;
     await new Promise((settle) => setTimeout(settle, 400));
   }
-  arrived(own.index);
+  watched.delete(id);
+  arrived(index);
 };
 
 const PLANNED = ["added", "updated", "renamed", "deleted"];
@@ -279,9 +293,9 @@ const jobLine = (job) => {
     <span>${t(`job.${job.kind}`)}</span> <span class="quiet">${moment(job.created)}</span>
     <span>${job.finished ? counts.join(", ") || t(`job.state.${job.state}`) : t("job.progress", { done: job.done, total: job.total })}</span>
     ${!job.finished && html`<button type="button" class="plain" @click=${() => cancelJob(job)}>${t("cancel")}</button>`}
-    ${job.problem && html`<p class="item-why">${job.problem.detail} ${job.problem.hint}</p>`}
+    ${job.problem && html`<p class="item-why">${why(job.problem)}</p>`}
     ${failures.length > 0 && html`<details><summary>${t("upload.failures", { count: failures.length })}</summary><ul class="items">${failures.slice(0, 200).map((file) => html`
-      <li class="item failed"><span class="item-name">${file.name}</span><span class="item-why">${file.problem?.detail} ${file.problem?.hint}</span></li>`)}</ul></details>`}
+      <li class="item failed"><span class="item-name">${file.name}</span><span class="item-why">${why(file.problem ?? {})}</span></li>`)}</ul></details>`}
   </li>`);
 };
 

@@ -66,9 +66,15 @@ const joined = (spans) => spans.reduce((all, [start, end]) => {
   return all;
 }, []);
 
+// A text in lower case that is as long as it was: the Turkish İ alone becomes two units.
+const lowered = (text) => {
+  const low = text.toLowerCase();
+  return low.length === text.length ? low : Array.from(text, (one) => one.toLowerCase().slice(0, one.length)).join("");
+};
+
 // Where a text says something verbatim, capitals aside.
 export const occurrences = (text, sought) => {
-  const [low, part] = [text.toLowerCase(), sought.trim().toLowerCase()];
+  const [low, part] = [lowered(text), lowered(sought.trim())];
   const spans = [];
   if (part) for (let at = low.indexOf(part); at >= 0 && spans.length < 2_000; at = low.indexOf(part, at + part.length)) spans.push([at, at + part.length]);
   return spans;

@@ -28,6 +28,11 @@ export class Uploads {
     return this.stopping !== null;
   }
 
+  // Whether there is something that the server does not have yet.
+  get sending() {
+    return this.running && this.items.some((item) => item.state === "waiting" || item.state === "sending");
+  }
+
   get counts() {
     const count = (state) => this.items.filter((item) => item.state === state).length;
     return { done: count("done"), failed: count("failed"), all: this.items.length };
@@ -83,6 +88,7 @@ export class Uploads {
     }
     this.stopping = new AbortController();
     this.startedAt = performance.now();
+    this.changed();
     try {
       if (this.job) await this.follow();
       for (let batch = this.next(); batch.length && !this.stopping.signal.aborted; batch = this.next()) await this.send(batch);
@@ -112,6 +118,7 @@ export class Uploads {
     const batch = await readable(wanted);
     if (!batch.length) return;
     for (const item of batch) item.state = "sending";
+    this.changed(); // on a slow network nothing else is heard for a while
     const size = batch.reduce((sum, item) => sum + item.size, 0);
     const progress = (sent, total) => {
       for (const item of batch) item.sent = size ? item.size * Math.min(1, sent / total) : 0;
@@ -123,7 +130,7 @@ export class Uploads {
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const again = error.unreachable || error.status === 429 || error.status === 503;
-      for (const item of batch) Object.assign(item, again ? { state: "waiting", sent: 0 } : { state: "failed", problem: { detail: error.message, hint: error.hint } });
+      for (const item of batch) Object.assign(item, again ? { state: "waiting", sent: 0 } : { state: "failed", problem: problemOf(error) });
       if (error.unreachable) throw error;
       if (again) await pause();
       return;
@@ -162,6 +169,8 @@ export class Uploads {
     }
   }
 }
+
+const problemOf = ({ message, hint, status }) => (status === 413 ? { detail: t("upload.large"), hint: "" } : { detail: message, hint });
 
 const pause = () => new Promise((settle) => setTimeout(settle, 1_000));
 

@@ -3,7 +3,7 @@
 `twofold.ranking.prf` has the formula and works it out where this returns None; both give the same bits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -23,10 +23,11 @@ def feedback_gains(
     places: Sequence[tuple[int, int]],
     shares: Scores,
     terms: int,
-) -> FeedbackGains | None:
+) -> tuple[FeedbackGains, Mapping[str, int]] | None:
     """Return what the question's terms gain, and the others that gain; None without a compiler, or with groups.
 
-    `places` are part and slot of the passages learnt from, and `shares` how much each counts, in step.
+    `places` are part and slot of the passages learnt from, and `shares` how much each counts, in step. With the
+    gains come the numbers of all of these terms.
     """
     if KERNELS == "numpy" or query.groups or query.statistics is not None:
         return None
@@ -41,8 +42,8 @@ def feedback_gains(
         )
         if isinstance(found, tuple):
             (gains, worth), (ids, texts) = found
-            known.add([pair for pair in zip(ids.tolist(), texts, strict=True) if pair[1] not in known.ids])
-            return FeedbackGains(gains, texts, worth)
+            numbers = dict(zip((*query.terms, *texts), (*own.tolist(), *ids.tolist()), strict=True))
+            return FeedbackGains(gains, texts, worth), numbers
         known.may_expand(found, lambda ids: texts_of(snapshot, known, ids))
     return None
 

@@ -1,7 +1,5 @@
 """The passages' texts of a segment as phrases are looked for in them."""
 
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,14 +24,3 @@ class FoldedTexts(NamedTuple):
     def offsets(self) -> NDArray[np.int64]:
         """Return where each begins, and where the last ends."""
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths, dtype=np.int64)])
-
-
-AT_ONCE = 4096  # passages
-
-
-def parted(texts: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Iterator[bytes]:
-    """Yield folded texts, many at once with a space between them."""
-    bounds = offsets.tolist()
-    for at in range(0, len(bounds) - 1, AT_ONCE):
-        some = pairwise(bounds[at : at + AT_ONCE + 1])
-        yield b" ".join([texts[start:end].tobytes() for start, end in some])

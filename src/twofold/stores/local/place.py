@@ -54,7 +54,8 @@ def check_links(folder: Path) -> None:
             )
     if os.path.lexists(folder / JOURNAL_NAME):
         raise CorruptError(
-            f"{folder} holds a {JOURNAL_NAME}, which no index has.", "Restore a copy, or sync into a new index."
+            f"{folder} holds a {JOURNAL_NAME}, which is not part of an index.",
+            "Restore a copy, or sync into a new index.",
         )
 
 

@@ -4,7 +4,9 @@ One with groups of terms, each scored as one term, is scored here; all others go
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,8 @@ from twofold.text.phrases import count_in, squeeze
 from twofold.text.tfidf import idfs_of, norm_of_query
 
 NORMS_REMEMBERED = 4
+
+NONE_MET: Final[Mapping[str, int]] = MappingProxyType({})
 
 Offsets = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -45,10 +49,12 @@ class ResolvedTerms:
     norms: tuple[Floats, ...]
 
 
-def resolve(snapshot: SegmentSnapshot, known: KnownTerms, query: TermQuery) -> ResolvedTerms:
-    """Look a question's terms up."""
+def resolve(
+    snapshot: SegmentSnapshot, known: KnownTerms, query: TermQuery, met: Mapping[str, int] = NONE_MET
+) -> ResolvedTerms:
+    """Look a question's terms up, of which the numbers of those `met` are at hand."""
     terms = query.terms
-    held, parts = _count(snapshot, numbers_of(snapshot, known, terms))
+    held, parts = _count(snapshot, numbers_of(snapshot, known, terms, met))
     places = tuple(part[0] for part in parts)
     stretches = tuple(part[1:] for part in parts)
     if query.scorer == "tfidf":
@@ -121,9 +127,16 @@ def _read_texts(snapshot: SegmentSnapshot, numbers: Sequence[int]) -> dict[int, 
     return found
 
 
-def numbers_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str]) -> NDArray[np.uint32]:
-    """Return the terms' numbers, `NOWHERE` for one that no segment holds; those not known are looked up by text."""
-    ids = [known.ids.get(term) for term in terms]
+def numbers_of(
+    snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str], met: Mapping[str, int] = NONE_MET
+) -> NDArray[np.uint32]:
+    """Return the terms' numbers, `NOWHERE` for one that no segment holds; those not known are looked up by text.
+
+    `met` has the numbers of terms that this view has met: many terms known are looked up slowly, as they lie anywhere.
+    """
+    ids = [met.get(term) for term in terms]
+    if None in ids:
+        ids = [known.ids.get(term) if number is None else number for term, number in zip(terms, ids, strict=True)]
     fresh = [term for term, number in zip(terms, ids, strict=True) if number is None]
     if fresh:
         read = _read_numbers(snapshot, fresh)

@@ -13,7 +13,7 @@ from twofold.domain.types import Clause, Scalar
 from twofold.kernels import mark, phrase_marks
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.segment import Segment
-from twofold.stores.local.serialization import MALFORMED, MAX_INTEGER
+from twofold.stores.local.serialization import MALFORMED, MAX_INTEGER, is_unicode
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot, read_rows, segment_of
 from twofold.stores.local.term_dictionary import EncodedTerms
 from twofold.text.phrases import squeeze, stand_near, stands_in
@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 MAX_REMEMBERED = 16
 FEW = 64
 """As many passages are read to count what stands in them word for word."""
+MANY = 4096
+"""As many are looked through at once for one that holds it, where more than these hold its terms."""
 
 
 def masks_of(connection: CatalogConnection, snapshot: SegmentSnapshot, scope: Scope) -> tuple[Mask | None, ...]:
@@ -85,12 +87,16 @@ def _with_words(segment: Segment, slots: NDArray[np.uint32], wanted: str) -> int
     """Count the passages that hold folded words, of a few; of many return how many they are once one holds them."""
     texts, offsets, needle = segment.folded, segment.folded_offsets, wanted.encode("utf-8", "replace")
     found = 0
-    for at in range(0, len(slots), FEW):
-        for slot in slots[at : at + FEW].tolist():
-            text = texts[offsets[slot] : offsets[slot + 1]].tobytes()
-            found += needle in text and stands_in(wanted, text.decode())
-            if found and len(slots) > FEW:
-                return len(slots)
+    for slot in slots[:FEW].tolist():
+        text = texts[offsets[slot] : offsets[slot + 1]].tobytes()
+        found += needle in text and stands_in(wanted, text.decode())
+        if found and len(slots) > FEW:
+            return len(slots)
+    for at in range(FEW, len(slots), MANY):
+        among = np.zeros(len(segment), dtype=np.uint8)
+        among[slots[at : at + MANY]] = 1
+        if _with_phrase(segment, wanted, among).any():
+            return len(slots)
     return found
 
 
@@ -170,16 +176,8 @@ def _with_phrase(segment: Segment, wanted: str, among: Mask) -> Mask:
 def storable(value: Scalar) -> bool:
     """Return whether the catalog could hold a value: no lone surrogates, no integers beyond 64 bits."""
     if isinstance(value, str):
-        return value.isascii() or _is_unicode(value)
+        return is_unicode(value)
     return not isinstance(value, int) or abs(value) <= MAX_INTEGER
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _passing_or_again(

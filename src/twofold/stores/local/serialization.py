@@ -27,6 +27,7 @@ from twofold.domain.types import (
     Scores,
     Vector,
 )
+from twofold.kernels import are_unicode
 
 TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
 MAX_INTEGER = 2**63 - 1
@@ -274,28 +275,26 @@ def _fields(read: object) -> Metadata:
     held = {name: tuple(one) if isinstance(one, list) else one for name, one in read.items()}
     for name, one in held.items():
         values = one if isinstance(one, tuple) else (one,)
-        if not (all(map(_is_scalar, values)) and _is_unicode(name)):
+        if not (all(map(_is_scalar, values)) and is_unicode(name)):
             _refuse()
     return held
 
 
 def _is_scalar(value: object) -> bool:
     if isinstance(value, str):
-        return _is_unicode(value)
+        return is_unicode(value)
     if isinstance(value, int):
         return abs(value) <= MAX_INTEGER
     return isinstance(value, float) and math.isfinite(value)
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
     """Return whether a text can be written out: JSON can spell half a surrogate pair."""
-    if not text.isascii():
-        text.encode()  # the error is one of those that `reading` names
-    return True
+    return text.isascii() or are_unicode([text])
 
 
 def _texts(values: object) -> tuple[str, ...]:
-    if not isinstance(values, list) or not all(isinstance(one, str) and _is_unicode(one) for one in values):
+    if not isinstance(values, list) or not all(isinstance(one, str) and is_unicode(one) for one in values):
         _refuse()
     return tuple(values)
 

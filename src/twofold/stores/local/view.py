@@ -76,6 +76,7 @@ class LocalSnapshot:
         self._resolved_queries: dict[int, tuple[TermQuery, ResolvedTerms]] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._found = FoundPassages()
+        self._met: dict[str, int] = {}  # numbers of terms
         self._infos: dict[str, tuple[Any, ...]] = {}
 
     @cached_property
@@ -178,8 +179,8 @@ class LocalSnapshot:
                 often = self._often(terms, place, slots)
                 scores[places] = tfidf_added(often, terms.weights, np.array(terms.idfs), norms[slots])
             else:
-                held = self._snapshot.parts[place].segment.forward
-                arrays = (held.offsets, held.places, held.frequencies, terms.places[place])
+                held = self._snapshot.parts[place].segment
+                arrays = (held.forward_offsets, held.forward_places, held.forward_frequencies, terms.places[place])
                 scores[places] = bm25_at(*arrays, terms.weights, norms, query.k1, slots)
         return scores
 
@@ -312,7 +313,12 @@ class LocalSnapshot:
         places = [place for place in self._places_of(keys) if place is not None]
         if self._counts_all or len(places) < len(keys):
             return None
-        return feedback_gains(self._snapshot, self._known, query, places, shares, terms)
+        found = feedback_gains(self._snapshot, self._known, query, places, shares, terms)
+        if found is None:
+            return None
+        gains, numbers = found
+        self._met.update(numbers)
+        return gains
 
     @reading("a segment")
     def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
@@ -447,7 +453,10 @@ class LocalSnapshot:
         """Look a question's terms up; a view mostly hears two questions, several times over."""
         held = self._resolved_queries.get(id(query))
         if held is None:
-            held = self._resolved_queries[id(query)] = query, resolve(self._snapshot, self._known, self._counted(query))
+            held = self._resolved_queries[id(query)] = (
+                query,
+                resolve(self._snapshot, self._known, self._counted(query), self._met),
+            )
         return held[1]
 
     def _counted(self, query: TermQuery) -> TermQuery:
@@ -458,8 +467,9 @@ class LocalSnapshot:
 
     def _often(self, terms: ResolvedTerms, place: int, slots: NDArray[np.uint32]) -> NDArray[np.uint16]:
         """Return how often each term occurs in slots of one part: (slots, terms)."""
-        held = self._snapshot.parts[place].segment.forward
-        return occurrences(held.offsets, held.places, held.frequencies, terms.places[place], slots)
+        held = self._snapshot.parts[place].segment
+        arrays = (held.forward_offsets, held.forward_places, held.forward_frequencies)
+        return occurrences(*arrays, terms.places[place], slots)
 
     def _located(self, keys: ChunkKeys) -> Sequence[Held]:
         """Find the living passages among the keys: which part, their places among the keys, their slots."""

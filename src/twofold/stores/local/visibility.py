@@ -16,12 +16,11 @@ from twofold.domain.errors import CorruptError
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.catalog import HINT, select
 from twofold.stores.local.field_index import merge_columns, titles_and_fields
-from twofold.stores.local.folded_texts import parted
 from twofold.stores.local.segment import Segment, merge_folded
 from twofold.stores.local.serialization import read_readers
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot
 from twofold.text.postings import DROPPED
-from twofold.text.vocabulary import PlainVocabulary
+from twofold.text.vocabulary import PlainVocabulary, WordTable
 
 MAX_VIEWERS = 64
 DEFAULT = 0  # in place of the number of a set of readers, which begin at 1
@@ -94,7 +93,7 @@ def _numbered(
     query = "SELECT row, readers FROM document WHERE readers IS NOT NULL AND row BETWEEN ? AND ? ORDER BY row"
     found: Sequence[tuple[int, int]] = list(select(connection, query, (int(documents.min()), int(documents.max()))))
     if any(number <= DEFAULT for _, number in found):
-        raise CorruptError("The index is damaged: it cannot be said who may read a document.", HINT)
+        raise CorruptError("The index is damaged: the readers of a document are unreadable.", HINT)
     table = np.array(found, dtype=np.int64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
 
@@ -117,7 +116,7 @@ def visible_words(snapshot: SegmentSnapshot) -> PlainVocabulary:
         segments = [part.segment for part in snapshot.parts]
         folded = merge_folded(segments, kept)
         columns = merge_columns([segment.columns for segment in segments], remaps)
-        words = PlainVocabulary(partial(parted, folded.texts, folded.offsets), *titles_and_fields(columns))
+        words = PlainVocabulary(partial(WordTable.of, folded.texts, folded.offsets), *titles_and_fields(columns))
         snapshot.words[:] = [words]
     return snapshot.words[0]
 

@@ -221,7 +221,7 @@ class PostgresConnection:
 class PastConnection(PostgresConnection):
     """A reader's connection on which `document` and `chunk` are the rows that a snapshot holds.
 
-    They are said in front of each statement: a transaction that only reads cannot make views, and nothing of a session
+    They precede each statement: a transaction that only reads cannot make views, and nothing of a session
     outlives a transaction behind a pooler.
     """
 
@@ -231,8 +231,8 @@ class PastConnection(PostgresConnection):
         self._then = f"WITH {', '.join(tables)} "
 
     def _written(self, statement: str) -> str:
-        said = self._then + statement if _NAMES_ROWS.search(statement) else statement
-        return translated(said.replace("main.", f"{self._schema}."))
+        prepared = self._then + statement if _NAMES_ROWS.search(statement) else statement
+        return translated(prepared.replace("main.", f"{self._schema}."))
 
 
 def connect(dsn: str) -> psycopg.Connection[Any]:
@@ -299,12 +299,12 @@ _KINDS: tuple[tuple[type[psycopg.Error], type[TwofoldError], str, str], ...] = (
 
 def ours(error: psycopg.Error) -> TwofoldError:
     """Return the error that says what a failure of the database means."""
-    said = (error.diag.message_primary or str(error).strip() or type(error).__name__).splitlines()[-1].strip()
-    refused = isinstance(error, errors.InternalError_) and os.strerror(errno.EFBIG) in said  # it has no code
+    reason = (error.diag.message_primary or str(error).strip() or type(error).__name__).splitlines()[-1].strip()
+    refused = isinstance(error, errors.InternalError_) and os.strerror(errno.EFBIG) in reason  # it has no code
     for kind, made, what, hint in _KINDS:
         if isinstance(error, kind) or (refused and kind is errors.DiskFull):
-            return made(f"{what}: {said}.", hint)
-    return StoreError(f"PostgreSQL failed: {said}.", "Run `twofold index verify`.")
+            return made(f"{what}: {reason}.", hint)
+    return StoreError(f"PostgreSQL failed: {reason}.", "Run `twofold index verify`.")
 
 
 def _bound(value: Any) -> Any:  # noqa: ANN401  # what a statement is bound to

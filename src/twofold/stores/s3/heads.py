@@ -123,9 +123,9 @@ class Heads:
             self._replaced()
 
 
-def first_head(size: int = 0) -> Head:
+def first_head() -> Head:
     """Return the head that the first commit of a new index is made from."""
-    return Head(secrets.token_hex(8), 0, (), size, (), {}, ())
+    return Head(secrets.token_hex(8), 0, (), 0, (), {}, ())
 
 
 def put_first_head(bucket: Bucket, data: bytes) -> None:

@@ -17,14 +17,13 @@ def render_row(cells: Sequence[str]) -> str:
     return " | ".join(texts)
 
 
-def add_rows(  # noqa: PLR0913 a table has this many properties
+def add_rows(
     builder: TextBuilder,
     rows: Iterable[Sequence[str]],
     *,
     has_header: bool,
     heading: Sequence[str] = (),
     page: int | None = None,
-    place: str = "",
     numbered: bool = False,
 ) -> None:
     """Add a table in blocks of twenty rows; the first block holds the header row too, and all name it.
@@ -39,9 +38,9 @@ def add_rows(  # noqa: PLR0913 a table has this many properties
         group, header = [first], ""
         first = None
     while group:
-        where = f"rows {group[0][0]}-{group[-1][0]}" if numbered else ""
+        place = f"rows {group[0][0]}-{group[-1][0]}" if numbered else ""
         body = "\n".join(line for _, line in group)
         text = f"{header}\n{body}" if first else body
-        builder.add(BlockKind.TABLE, text, heading=heading, page=page, place=f"{place} {where}".strip(), header=header)
+        builder.add(BlockKind.TABLE, text, heading=heading, page=page, place=place, header=header)
         first = None
         group = list(islice(lines, ROWS_PER_BLOCK))
