@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from twofold.answer.shown import shown_of
 from twofold.answer.sources import sources_of
 from twofold.answer.sub_question import sub_question
 from twofold.answer.types import REFUSAL, Answer, Link, Round, Source, TextTools
+from twofold.domain.closable import ClosableGenerator
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, ModelError, StoreError, TwofoldError
 from twofold.domain.warning import StageWarning, WarningCode, warning_of
@@ -127,7 +128,7 @@ class AnswerStream:
     """
 
     def __init__(self, events: Generator[Event], cut: Cancellation) -> None:
-        self._events = events
+        self._events = ClosableGenerator(events)
         self._cut = cut
 
     def __iter__(self) -> Iterator[Event]:
@@ -144,8 +145,7 @@ class AnswerStream:
     def close(self) -> None:
         """Stop. Calling it twice does nothing more."""
         self._cut.make()
-        with suppress(ValueError):  # another thread waits for an event, and sees the end of the reply
-            self._events.close()
+        self._events.close()
 
 
 def _is_hopeless(found: SearchResult, sources: tuple[Source, ...], plan: AnswerPlan, parts: AnswerComponents) -> bool:

@@ -33,9 +33,10 @@ class RawValue:
 
     def __next__(self) -> str:
         """Return the text, and then nothing."""
-        if not self._left:
-            raise StopIteration
-        return self._left.pop()
+        try:
+            return self._left.pop()
+        except IndexError:
+            raise StopIteration from None
 
     def close(self) -> None:
         """End it."""

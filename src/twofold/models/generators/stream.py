@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Self
 
 import msgspec
 
+from twofold.domain.closable import ClosableGenerator
 from twofold.domain.errors import ModelError
 from twofold.domain.generators import Reading
 from twofold.models.http import Request, Timeouts, host_of, opened
@@ -100,7 +101,7 @@ class EventStream:
         self._late = ModelError(
             f"{host_of(request.url)} was not done after {seconds:g} s.", "Ask for less, or wait longer."
         )
-        self._pieces = _pieces(request, timeouts, max_tokens, self._line)
+        self._pieces = ClosableGenerator(_pieces(request, timeouts, max_tokens, self._line))
         self._held: list[str | ModelError] = []
 
     def __iter__(self) -> Self:
@@ -140,8 +141,7 @@ class EventStream:
     def close(self) -> None:
         """Hang up: the server stops writing, and a thread that waits for a piece sees the end."""
         self._line.hang_up()
-        with suppress(ValueError):  # another thread waits for a piece, and closes what there is to close
-            self._pieces.close()
+        self._pieces.close()
 
 
 def _pieces(request: Request, timeouts: Timeouts, max_tokens: int, line: Line) -> Generator[str | Reading]:
