@@ -5,6 +5,8 @@
     python benchmarks/answerable.py --memory DIR --rerank 60   and with a reranker, on so many own questions each
     python benchmarks/answerable.py --memory DIR --embedders bge-small-en-v1.5,hashing     and with these embedders
 
+Words alone and reranking are measured with the default embedder. What is not measured stays as it was written before.
+
 Three kinds of questions are asked of every collection. Its own (at most 300): true where one of the best five passages
 is of a relevant document, or overlaps a relevant span. Those of other collections, in English. And own ones after
 their relevant documents were taken out: on the collection's subject, and without an answer. Half of all are own.
@@ -40,7 +42,7 @@ from twofold.evaluation.run import fill
 from twofold.indexing.components import IndexingComponents
 from twofold.ingest.chunking import ChunkPlan, chunker_for
 from twofold.query.parse import Analysis, ParsedQuery, as_prose, parse
-from twofold.ranking.answerability import FITTED, Calibration, Near, load_calibrations
+from twofold.ranking.answerability import FITTED, Calibration, load_calibrations
 from twofold.ranking.fusion import Candidates, fuse
 from twofold.search.build_result import JUDGED, signals_of
 from twofold.search.pipeline import SearchPlan
@@ -86,41 +88,45 @@ def main() -> None:
     """Ask, fit, measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors and rerank scores in this folder")
-    parser.add_argument("--embedders", default=MODEL, help="commas between them; words alone, and reranking: the first")
+    parser.add_argument("--embedders", default=MODEL, help="commas between them")
     parser.add_argument("--rerank", type=int, default=0, help="of so many own questions a collection, read the best 20")
     parser.add_argument("--write", action="store_true", help=f"write {FITTED.name}")
     parser.add_argument("--out", type=Path, help="write what was measured to this file")
     options = parser.parse_args()
     held = {name: load(SHARED / "data" / name) for name in LANGUAGES}
     cases: dict[Way, list[Judged]] = {}
-    for at, spec in enumerate(options.embedders.split(",")):
+    for spec in options.embedders.split(","):
         with ExitStack() as stack:
             tools = Tools(stack.enter_context(remembering(spec, options.memory)))
-            if options.rerank and not at:
+            if options.rerank and spec == MODEL:
                 reranker = stack.enter_context(remembering_reranker(RERANKER, options.memory))
                 tools = replace(tools, reranker=reranker, reread=options.rerank)
             for name in LANGUAGES:
                 print(spec, name, file=sys.stderr, flush=True)
                 for way, case in ask_all(held, name, tools):
-                    if way.embedder or not at:
+                    if way.embedder or spec == MODEL:
                         cases.setdefault(way, []).append(case)
     results: dict[Way, Result] = {}
     for way, judged in cases.items():
         results[way] = judge(way, judged, results[way._replace(reranker="")] if way.reranker else None)
     draw(list(results.values()))
-    held_near = {(one.mode, one.embedder, one.reranker): one.near for one in load_calibrations()}
-    content = {"calibrations": [with_near(one.calibration, held_near) for one in results.values()]}
+    content = {"calibrations": written([one.calibration for one in results.values()])}
     if options.write:
         FITTED.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     measured = {"machine": {**machine(), "model": MODEL}, **content, "groups": [one.groups for one in results.values()]}
     print(keep("answerable", measured, options.out), file=sys.stderr)
 
 
-def with_near(made: Calibration, held: Mapping[tuple[str, str, str], Near | None]) -> dict[str, object]:
-    """Return a calibration as it is written; `near`, which is not fitted here, stays what it was."""
-    near = held.get((made.mode, made.embedder, made.reranker))
-    row = asdict(replace(made, near=near))
-    return row if near is not None else {key: value for key, value in row.items() if key != "near"}
+def written(made: Sequence[Calibration]) -> list[dict[str, object]]:
+    """Return the calibrations as they are written: those that are there, with the new ones in their places.
+
+    `near`, which is not fitted here, stays what it was.
+    """
+    held = {(one.mode, one.embedder, one.reranker): one for one in load_calibrations()}
+    for one in made:
+        name = (one.mode, one.embedder, one.reranker)
+        held[name] = replace(one, near=held[name].near if name in held else None)
+    return [{key: value for key, value in asdict(one).items() if value is not None} for one in held.values()]
 
 
 def ask_all(held: Mapping[str, JudgedCollection], name: str, tools: Tools) -> Iterator[tuple[Way, Judged]]:

@@ -207,6 +207,45 @@ def test_nothing_is_claimed_of_what_another_model_read() -> None:
     assert answer.p_correct is None
 
 
+IN_CHINESE = "马厩是由艾达建造的。\n\n面包在别处烘烤。\n\n猫睡在这里。\n\n鸟在歌唱。"
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "wrong", "reader", "is_read"),
+    [
+        (IN_CHINESE, "马厩是谁建造的?", "猫", READER, False),
+        (IN_CHINESE, "马厩是谁建造的?", "猫", "of my own", True),
+        (
+            "Der Stall wurde von Ada gebaut.\n\nKatzen schlafen hier.",
+            "Wer hat den Stall gebaut?",
+            "Katzen",
+            READER,
+            True,
+        ),
+    ],
+)
+def test_the_english_cross_encoder_does_not_choose_among_sentences_in_another_script(
+    text: str, question: str, wrong: str, reader: str, *, is_read: bool
+) -> None:
+    """It likes the sentence about cats; by its words the one about the stable answers."""
+    reads = Dictated({wrong: 9.0}, Scale.LOGIT, name=reader)
+    with made(text, Plugins(rerankers={"own": reads})) as index:
+        answer = index.ask(question, settings=ANY | {"rerank.model": "own"})
+
+    assert (answer.evidence is not None) is is_read
+    assert (wrong in answer.sentences[0].text) is is_read
+
+
+def test_joined_embedders_of_the_catalog_have_their_answers_read_too(real_models: Path) -> None:
+    own = {"embedder": "bge-small-en-v1.5+bge-small-en-v1.5", "models": str(real_models)}
+    with Index(":memory:", overrides=own) as index:
+        index.add(STABLE, source="stable.txt")
+        answer = index.ask("Who built the stable?")
+
+    assert answer.evidence is not None
+    assert answer.evidence.reader == READER
+
+
 FAQ = (
     "(12) I deleted much but the file did not get any smaller. Is this a bug?\n\n"
     "No. What is freed goes to a list of free pages. It is used again for what is added next.\n\n"

@@ -27,7 +27,7 @@ from twofold.factory.places import folder_of, open_in_database
 from twofold.factory.plan import cache_plan_of, plan_of, retry_of
 from twofold.factory.query_recorder import LogRecorder
 from twofold.models.catalog.entries import CATALOG, READER
-from twofold.models.catalog.identities import identity_of, stored_identity
+from twofold.models.catalog.identities import identity_of, members_of, stored_identity
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.models.embedders.caching import CachingEmbedder
 from twofold.models.lazy import LazyEmbedder, RecoveringEmbedder, UnloadedEmbedder, is_loaded
@@ -376,9 +376,9 @@ def search_models_for(
 def _reader(settings: Settings, rerankers: OpenRerankers, embedder: str) -> Reranker | None:
     """Return the cross-encoder that reads the sentences of answers, where its files are here; it is never fetched.
 
-    It goes with the embedders of the catalog, which are English like it.
+    It goes with the embedders of the catalog, also where several are joined.
     """
-    if settings.answer.reply.reader == NONE or embedder not in CATALOG:
+    if settings.answer.reply.reader == NONE or not all(one in CATALOG for one in members_of(embedder)):
         return None
     from twofold.models.rerankers.factory import is_here
 

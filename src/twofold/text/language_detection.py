@@ -52,6 +52,7 @@ _SCRIPTS: Mapping[str, re.Pattern[str]] = {
     "th": re.compile("[\u0e01-\u0e46]"),
 }
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_LATIN = re.compile("[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]")
 
 
 def language_of_text(text: str) -> str:
@@ -65,6 +66,16 @@ def language_of_text(text: str) -> str:
     seen = text[:LOOKED_AT]
     found = "" if seen.isascii() else _by_script(seen)
     return found or _by_stop_words(seen)
+
+
+def is_in_latin_script(text: str) -> bool:
+    """Return whether at least half of a text's letters are Latin; a text without letters counts as Latin.
+
+    >>> is_in_latin_script("Der Fluß Каму"), is_in_latin_script("数据库 SQL 的默认值")
+    (True, False)
+    """
+    seen = text[:LOOKED_AT]
+    return seen.isascii() or len(_LATIN.findall(seen)) >= HALF * sum(map(str.isalpha, seen))
 
 
 def _by_script(text: str) -> str:
