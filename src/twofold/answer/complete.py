@@ -291,7 +291,8 @@ def _header_of(text: str, start: int) -> tuple[int, list[Span]]:
     line = text[top:end]
     names = _BAR in line and not _RULE.fullmatch(line) and all(map(_names_column, line.split("|")))
     lead = len(line) - len(line.lstrip())
-    return top, [(top + lead, top + len(line.rstrip(" |")))] if top < first and end > 0 and names else []
+    length = len(line.rstrip(" " if line.startswith("|") else " |"))  # a row of Markdown has bars at both ends
+    return top, [(top + lead, top + length)] if top < first and end > 0 and names else []
 
 
 def _names_column(cell: str) -> bool:

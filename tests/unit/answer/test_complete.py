@@ -29,6 +29,13 @@ def test_a_row_comes_with_its_header_row() -> None:
     assert shown(TABLE, "Net sales", start=70) == [["Millions | 2022 | 2021", "Net sales | 34,229 | 35,355"]]
 
 
+def test_a_header_row_of_markdown_keeps_the_bars_at_both_ends() -> None:
+    rows = ["| port | fare |", "| Ostend | 40 euros |"]
+
+    assert shown(f"{rows[0]}\n| --- | --- |\n{rows[1]}\n", "| Ostend") == [rows]
+    assert cells_of(rows) == (("port", "fare"), ("Ostend", "40 euros"))
+
+
 def test_rows_of_one_table_are_one_table() -> None:
     assert shown(TABLE, "Costs", "They", "Net sales") == [
         ["Millions | 2022 | 2021", "Costs | 19,232 | 18,795", "Net sales | 34,229 | 35,355"],
