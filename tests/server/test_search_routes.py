@@ -132,6 +132,19 @@ def test_the_pages_take_nothing_from_elsewhere(visit: Visit) -> None:
     assert visit.client.get("/page/%2e%2e%2fapp.py").status_code == 404
 
 
+def test_files_of_the_page_are_packed_for_who_takes_that_and_asked_for_again_by_their_tag(visit: Visit) -> None:
+    plain = visit.client.get("/page/app.js", headers={"Accept-Encoding": "identity"})
+    packed = visit.client.get("/page/app.js", headers={"Accept-Encoding": "br, gzip"})
+
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert int(packed.headers["content-length"]) < int(plain.headers["content-length"]) / 2
+    assert packed.text == plain.text
+    assert packed.headers["vary"] == "Accept-Encoding"
+    again = visit.client.get("/page/app.js", headers={"If-None-Match": packed.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
 @pytest.mark.parametrize("form", FUSIONS)
 def test_every_method_of_fusion_is_explained(visit: Visit, form: str) -> None:
     body = {"query": "cat mat", "k": 1, "settings": {"fusion.method": form}}

@@ -92,10 +92,12 @@ def _file(request: Request, name: str) -> Response:
     found: PageFile | None = files.get(name)
     if found is None:
         raise refused(HTTPStatus.NOT_FOUND, "There is nothing at that address.")
-    headers = {"ETag": found.tag, "Cache-Control": "no-cache"}
+    headers = {"ETag": found.tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     if request.headers.get("if-none-match") == found.tag:
         return Response(status_code=304, headers=headers)
-    return Response(found.data, media_type=found.media_type, headers=headers)
+    if "gzip" not in (one.strip() for one in request.headers.get("accept-encoding", "").lower().split(",")):
+        return Response(found.data, media_type=found.media_type, headers=headers)
+    return Response(found.packed, media_type=found.media_type, headers={**headers, "Content-Encoding": "gzip"})
 
 
 def _lines(service: Service) -> list[str]:
