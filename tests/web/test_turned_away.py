@@ -144,7 +144,7 @@ def test_why_a_file_failed_is_said_in_sentences_for_people_at_a_browser(browser:
     limits = replace(DEFAULT_LIMITS, upload_bytes=9_000)
     with visiting(tmp_path, limits) as visit, opened(browser, visit.address, "/library?index=notes") as page:
         page.locator("#files").set_input_files([empty])
-        expect(page.locator(".queue .item-why")).to_have_text(re.compile(r"^the file is empty\. [A-Z].*\.$"))
+        expect(page.locator(".queue .item-why")).to_have_text(re.compile(r"^The file is empty\. [A-Z].*\.$"))
         page.get_by_role("button", name="Clear the list").click()
         page.locator("#files").set_input_files([large])
         expect(page.locator(".queue .item-why")).to_contain_text("larger than the server takes from a browser")

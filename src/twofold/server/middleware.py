@@ -192,6 +192,8 @@ _PREFLIGHT = {
     "Access-Control-Allow-Headers": "Authorization, Content-Type",
     "Access-Control-Max-Age": "600",
 }
+_READABLE = (b"access-control-expose-headers", b"Retry-After, Content-Disposition, ETag")
+"""What a page of another origin may read besides what browsers let it read anyway."""
 
 
 class _Out:
@@ -209,7 +211,7 @@ class _Out:
             if not any(name.lower() == b"cache-control" for name, _ in own):
                 own.append(_NO_STORE)
             if self._origin:
-                own += [(b"access-control-allow-origin", self._origin), (b"vary", b"Origin")]
+                own += [(b"access-control-allow-origin", self._origin), (b"vary", b"Origin"), _READABLE]
             message = {**message, "headers": [*own, *SECURITY_HEADERS]}
         await self._send(message)
 

@@ -1,16 +1,17 @@
 // Speaks to the server: JSON, events, uploads, pictures. Everything else sees only the shapes that are made here.
 
-import { t } from "/page/strings.js";
+import { said, t } from "/page/strings.js";
 
 const KEPT = "twofold.token";
 
 // A refusal, as the server's problem+json says it.
 export class Refused extends Error {
-  constructor({ detail = "", hint = "", status = 0, type = "" }) {
-    super(detail || t("refused.silent"));
-    this.hint = hint;
+  constructor({ detail = "", hint = "", status = 0, type = "", wait = 0 }) {
+    super(said(detail) || t("refused.silent"));
+    this.hint = said(hint);
     this.status = status;
     this.type = type;
+    this.wait = wait; // seconds after which the server takes it
   }
 
   get unreachable() {
@@ -63,9 +64,19 @@ const sent = async (path, { method, body, form, sound, signal, accept = "applica
 };
 
 const problemIn = async (response) => {
-  const said = await response.json().catch(() => ({}));
-  return new Refused({ detail: `${response.status} ${response.statusText}`, ...said, status: response.status });
+  const problem = await response.json().catch(() => ({}));
+  return new Refused({ detail: `${response.status} ${response.statusText}`, ...problem, status: response.status, wait: Number(response.headers.get("Retry-After")) });
 };
+
+const MOST_WAITED = 10; // seconds in all; after that the page says so
+
+const waited = (seconds, signal) => new Promise((settle, fail) => {
+  const timer = setTimeout(settle, 1_000 * seconds);
+  signal?.addEventListener("abort", () => {
+    clearTimeout(timer);
+    fail(signal.reason);
+  }, { once: true });
+});
 
 // Does what may need a token, again with each that the page's owner gives.
 const withToken = async (work) => {
@@ -79,9 +90,14 @@ const withToken = async (work) => {
 };
 
 const answered = (path, options) => withToken(async () => {
-  const response = await sent(path, options);
-  if (response.ok) return response;
-  throw await problemIn(response);
+  for (let left = MOST_WAITED; ;) {
+    const response = await sent(path, options);
+    if (response.ok) return response;
+    const problem = await problemIn(response);
+    left -= problem.wait;
+    if (problem.status !== 429 || !problem.wait || left < 0) throw problem;
+    await waited(problem.wait, options?.signal);
+  }
 });
 
 const jsonOf = (response) => (response.status === 204 ? null : response.json()); // done, and nothing to say
@@ -138,14 +154,14 @@ const uploaded = (index, files, { signal, progress = () => {} }) => new Promise(
   request.upload.onprogress = ({ loaded, total }) => progress(loaded, total);
   request.onload = () => {
     heard(true);
-    let said = {};
+    let answer = {};
     try {
-      said = JSON.parse(request.responseText);
+      answer = JSON.parse(request.responseText);
     } catch {
       // what is no JSON says nothing
     }
-    if (request.status < 300) settle(said);
-    else fail(new Refused({ detail: `${request.status} ${request.statusText}`, ...said, status: request.status }));
+    if (request.status < 300) settle(answer);
+    else fail(new Refused({ detail: `${request.status} ${request.statusText}`, ...answer, status: request.status }));
   };
   request.onerror = () => {
     heard(false);
@@ -159,7 +175,7 @@ const uploaded = (index, files, { signal, progress = () => {} }) => new Promise(
 // ---- Shapes: what the server says, under the names that this page uses.
 
 // What could not be done, as { stage, text }.
-const warningsOf = ({ warnings }) => warnings.map(({ stage, message }) => ({ stage, text: message }));
+const warningsOf = ({ warnings }) => warnings.map(({ stage, message }) => ({ stage, text: said(message) }));
 
 // Where it was kept from an earlier question: in which way, and for how many seconds.
 const cacheOf = ({ cache }) => (cache.hit ? { kind: cache.kind, age: cache.age_s } : null);
@@ -172,7 +188,7 @@ const partOf = (one) => ({
 const hitOf = ({ trace, ...hit }) => ({ ...hit, parts: trace.retrievers.map(partOf), terms: trace.terms, steps: trace.steps });
 
 const stageOf = ({ name, candidates_in, candidates_out, milliseconds, notes, terms }) => ({
-  name, before: candidates_in, after: candidates_out, ms: milliseconds, notes, terms,
+  name, before: candidates_in, after: candidates_out, ms: milliseconds, notes: notes.map(said), terms,
 });
 
 export const resultOf = (found) => ({
@@ -181,9 +197,9 @@ export const resultOf = (found) => ({
   meant: found.did_you_mean, facets: found.facets, extracted: found.extracted, total: found.counts.total,
 });
 
-export const whyNotOf = (said) => ({
-  rank: said.rank, stage: said.stage, reason: said.reason, hint: said.hint, rankAfterFix: said.rank_after_fix,
-  evidence: said.evidence, fix: said.fix,
+export const whyNotOf = (found) => ({
+  rank: found.rank, stage: found.stage, reason: said(found.reason), hint: said(found.hint), rankAfterFix: found.rank_after_fix,
+  evidence: found.evidence, fix: found.fix,
 });
 
 export const answerOf = (answer) => ({
@@ -219,6 +235,9 @@ export const jointly = async (indexes, what, body, options, post = postJson) => 
   }
 };
 
+const problemOf = (problem) => problem && { ...problem, detail: said(problem.detail ?? ""), hint: said(problem.hint ?? "") };
+
 export const jobOf = (job) => ({
-  ...job, files: job.files.map((file) => ({ ...file, state: file.state === "cancelled" ? "stopped" : file.state })),
+  ...job, problem: problemOf(job.problem),
+  files: job.files.map((file) => ({ ...file, problem: problemOf(file.problem), state: file.state === "cancelled" ? "stopped" : file.state })),
 });

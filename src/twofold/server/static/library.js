@@ -180,7 +180,7 @@ const dropZone = (take, kind = "") => {
 };
 
 // What is wrong and what to do, as two sentences.
-const why = ({ detail = "", hint = "" }) => `${detail}${/\p{L}$/u.test(detail) ? "." : ""} ${hint}`.trim();
+const why = ({ detail = "", hint = "" }) => `${detail.charAt(0).toUpperCase()}${detail.slice(1)}${/\p{L}$/u.test(detail) ? "." : ""} ${hint}`.trim();
 
 const STATES = { waiting: "upload.waiting", sending: "upload.sending", reading: "upload.reading", done: "upload.done", failed: "upload.failed", stopped: "upload.stopped" };
 
@@ -290,8 +290,7 @@ const jobLine = (job) => {
   const failures = job.files.filter((file) => file.state === "failed");
   const counts = Object.entries(job.counts).filter(([, count]) => count > 0).map(([name, count]) => t(`job.${name}`, { count }));
   return keyed(job.id, html`<li class=${`job ${job.state}`}>
-    <span>${t(`job.${job.kind}`)}</span> <span class="quiet">${moment(job.created)}</span>
-    <span>${job.finished ? counts.join(", ") || t(`job.state.${job.state}`) : t("job.progress", { done: job.done, total: job.total })}</span>
+    <span>${t(`job.${job.kind}`)}</span> <span class="quiet">${moment(job.created)}</span> <span>${job.finished ? counts.join(", ") || t(`job.state.${job.state}`) : t("job.progress", { done: job.done, total: job.total })}</span>
     ${!job.finished && html`<button type="button" class="plain" @click=${() => cancelJob(job)}>${t("cancel")}</button>`}
     ${job.problem && html`<p class="item-why">${why(job.problem)}</p>`}
     ${failures.length > 0 && html`<details><summary>${t("upload.failures", { count: failures.length })}</summary><ul class="items">${failures.slice(0, 200).map((file) => html`
