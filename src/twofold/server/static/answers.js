@@ -1,7 +1,7 @@
 // An answer as it comes and as it stands, with its citations as chips that open what they cite.
 
 import { Refused, answerOf } from "/page/api.js";
-import { lastPart, percent } from "/page/format.js";
+import { lastPart, percent, placeOf } from "/page/format.js";
 import { slicedBy, unitsAt } from "/page/marking.js";
 import { stretchesOf, tableOf } from "/page/passages.js";
 import { sourceHref } from "/page/places.js";
@@ -49,10 +49,16 @@ const NEXT = 2; // characters at most between sentences that follow each other
 const withNext = (one, next) => (next.document !== one.document || next.start < one.end || next.start > one.end + NEXT ? one
   : { ...one, end: next.end, quote: `${one.quote} ${next.quote}` });
 
+// What a sentence cites of a source. Of a table those are its header, where the source has it there, and the rows: a row
+// is what was asked for.
+const citedIn = (said, answer, number) => {
+  const all = said?.citations.map((at) => answer.citations[at]).filter((one) => one?.number === number) ?? [];
+  return all.length > 1 && all.length === said.cells?.length ? all.slice(1) : all;
+};
+
 // The citation that a marker at `unit` of the text stands for: its sentence's, else the next of that number, else the source.
 const citedBy = (answer, sentences, number, unit, taken) => {
-  const said = sentences.findLast((one) => one.from <= unit);
-  const mine = said?.citations.map((at) => answer.citations[at]).filter((one) => one?.number === number) ?? [];
+  const mine = citedIn(sentences.findLast((one) => one.from <= unit), answer, number);
   if (mine.length) return mine.reduce(withNext);
   const ofNumber = answer.citations.filter((one) => one?.number === number);
   const next = ofNumber[Math.min(taken.get(number) ?? 0, ofNumber.length - 1)];
@@ -110,11 +116,19 @@ export const prose = (answer) => {
   return html`<div class=${answer.writing ? "prose writing" : "prose"}>${pieces}</div>`;
 };
 
-export const sourceList = (sources) => {
+const listed = (spans) => html`<ol class="source-list">${spans.map((span) => {
+  const where = placeOf({ ...span, heading: [] });
+  return html`<li><a href=${sourceHref(span)}><span class="chip" aria-hidden="true">${span.number}</span>
+    <span class="source-name">${lastPart(span.source)}</span>${where && html` <span class="quiet number">${where}</span>`}</a></li>`;
+})}</ol>`;
+
+// What is cited, where the first citation stands; what was read besides lies folded beneath.
+export const sourceList = ({ sources, citations }) => {
   const given = sources.filter((source) => source.given && source.parts.length);
-  return given.length > 0 && html`<ol class="source-list">${given.map((source) => html`<li>
-    <a href=${sourceHref(sourceSpan(source))}><span class="chip" aria-hidden="true">${source.number}</span>
-    <span class="source-name">${lastPart(source.source)}</span></a></li>`)}</ol>`;
+  const first = ({ number }) => citations.find((one) => one?.number === number);
+  const [cited, others] = [given.map(first).filter(Boolean), given.filter((source) => !first(source)).map(sourceSpan)];
+  return [cited.length > 0 && listed(cited),
+    others.length > 0 && html`<details class="sources-more"><summary>${t("sources.more", { count: others.length })}</summary>${listed(others)}</details>`];
 };
 
 export const nearest = (sources) => html`<ol class="nearest">${sources.filter((one) => one.parts.length).slice(0, 3).map((source) => html`<li>

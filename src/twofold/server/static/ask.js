@@ -9,7 +9,6 @@ import { isExplaining, isReading, openExplain } from "/page/places.js";
 import { address, go, patch } from "/page/router.js";
 import { attempt, note, refusal as problem, tried, warnings } from "/page/notes.js";
 import { saveAs } from "/page/save.js";
-import { canHear, listen } from "/page/speech.js";
 import { chosen, say, slice, state, tellTabs, update } from "/page/store.js";
 import { t, worded } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
@@ -268,7 +267,7 @@ const actions = (talk, turn) => html`<div class="actions">
 
 const finished = (talk, turn) => html`
   ${turn.answer.refused ? refusal(turn.answer) : prose(turn.answer)}
-  ${!turn.answer.refused && sourceList(turn.answer.sources)}
+  ${!turn.answer.refused && sourceList(turn.answer)}
   ${warnings(turn.answer.warnings)}
   ${!turn.answer.refused && [further(turn.answer), certainty(turn.answer)]}
   ${actions(talk, turn)}`;
@@ -350,7 +349,10 @@ const EFFORTS = ["", "medium", "high"]; // none in the address is `low`
 const effort = (params) => html`<label title=${t("effort.says")}>${t("effort")} <select .value=${params.get("effort") ?? ""} @change=${(event) => patch({ effort: event.target.value }, { replace: true })}>
   ${options(EFFORTS.map((name) => [name, t(`effort.${name || "low"}`)]))}</select></label>`;
 
-// ---- Speaking: what was heard stands in the box, to be read before it is asked.
+// ---- Speaking: what was heard stands in the box, to be read before it is asked. What records is loaded then.
+
+// Whether there is somebody to hear it, and a microphone that a page may ask for.
+const canHear = (server) => Boolean(server?.speech && navigator.mediaDevices?.getUserMedia && window.MediaRecorder);
 
 let heard = null; // the recording that runs
 
@@ -359,6 +361,7 @@ const speak = async () => {
   if (!heard) {
     own.hearing = "wanted"; // until the person allows it
     try {
+      const { listen } = await import("/page/speech.js");
       const recording = await listen(speak, (count) => update(() => { own.heard = count; }));
       if (own.hearing !== "wanted") {
         recording.drop(); // somebody went elsewhere meanwhile

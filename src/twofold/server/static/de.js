@@ -26,13 +26,14 @@ export default {
   "mic": "Sprechen", "mic.stop": "Fertig gesprochen", "mic.reading": "Wird gelesen …", "mic.hint": "Auf Englisch sprechen; die Worte bleiben auf diesem Server",
   "mic.denied": "Der Browser gibt dieser Seite kein Mikrofon.", "mic.nothing": "Es waren keine Worte zu hören.",
   "question.label": "Eine Frage stellen", "question.follow": "Weiterfragen", "stop": "Anhalten", "stopped": "Angehalten.",
-  "extracts.only": "Nur Sätze der Dokumente", "model.none": "kein Sprachmodell: Antworten sind Sätze Ihrer Dokumente",
+  "extracts.only": "Nur Sätze der Dokumente", "model.none": "kein Sprachmodell: Antworten zitieren Ihre Dokumente",
   "conversations": "Gespräche", "conversation.new": "Neues Gespräch", "conversations.search": "Gespräche durchsuchen",
   "conversations.none": "Noch keine.", "conversation.delete.sure": "Dieses Gespräch löschen?", "rename": "Neuer Name",
   "rename.this": "„{title}“ umbenennen", "delete.this": "„{title}“ löschen", "not.kept": "Dieses Gespräch konnte nicht aufbewahrt werden.",
   "copy": "Kopieren", "copied": "Mit Quellen kopiert.", "copy.failed": "Der Browser erlaubt das Kopieren hier nicht.",
   "good": "Gute Antwort", "bad": "Schlechte Antwort", "rated": "Danke, das ist vermerkt.", "rated.not": "Zurückgenommen.", "show.passages": "Abschnitte zeigen",
   "citation": "Quelle {number}: {name}", "unsupported": "Nichts in den Quellen belegt das.", "cut.off": "Die Antwort brach ab.",
+  "sources.more": { one: "{count} weiterer Abschnitt wurde gelesen", other: "{count} weitere Abschnitte wurden gelesen" },
   "not.inside": "Vermutlich nicht in Ihren Dokumenten.", "refusal": "Andere Wörter finden es vielleicht, ein Filter ist im Weg, oder kein Dokument sagt es.",
   "nearest": "Das sind die nächstliegenden Abschnitte.", "nearest.title": "Die nächstliegenden Abschnitte",
   "kind.extractive": "Sätze Ihrer Dokumente, Wort für Wort.", "kind.generated": "Von einem Modell aus Ihren Dokumenten geschrieben; jeder Beleg wurde geprüft.",
@@ -75,7 +76,7 @@ export default {
 
   "close.source": "Quelle schließen", "source": "Quelle", "source.as": "Die Quelle als", "source.page": "Seite", "source.text": "Text",
   "document.text": "Der Text des Dokuments", "page.none": "Von Seite {page} gibt es kein Bild.", "page.drawing": "Seite {page} wird gezeichnet …",
-  "page.marked": "Seite {page} mit der markierten Stelle",
+  "page.larger": "Größer, im Dokument", "page.marked": "Seite {page} mit der markierten Stelle",
 
   "explain.nothing": "Suchen Sie zuerst etwas.", "asked.as": "Auch gefragt als: {list}", "stages": "Schritt für Schritt", "lists": "Wer was fand",
   "lists.says": "Die Reihenfolge jedes Verfahrens neben der gemeinsamen.", "lists.drawn": "Listen mit Linien dazwischen", "together": "Zusammen",
@@ -143,7 +144,7 @@ export default {
   "difference.none": "Bei jeder Frage gleich.",
   "difference.unsure": "Nicht zu unterscheiden; ein Unterschied von {detectable} würde sich zeigen.", "wins.says": "A besser: {better}, gleich: {same}, B besser: {worse}",
   "gained": "Wo A am meisten gewinnt", "lost": "Wo A am meisten verliert", "ci": "Für Ihre Tests", "ci.says": "Exportieren Sie die Bewertungen; dann scheitert dieser Befehl, wenn die Suche schlechter wird:",
-  "tune": "Bessere Einstellungen finden", "tune.running": { one: "{count} Art versucht …", other: "{count} Arten versucht …" }, "tune.won": "Bessere Einstellungen sind gefunden.", "tune.kept": "Die Einstellungen bleiben.",
+  "tune.needs": "Ab {count} bewerteten Fragen.", "tune": "Bessere Einstellungen finden", "tune.running": { one: "{count} Art versucht …", other: "{count} Arten versucht …" }, "tune.won": "Bessere Einstellungen sind gefunden.", "tune.kept": "Die Einstellungen bleiben.",
   "tune.apply": "Übernehmen", "tune.applied": "Der Index verwendet sie ab jetzt.", "tune.held.out": "Auf {count} Fragen, die nicht mitentschieden",
 
   "looks": "Diese Seite", "language": "Sprache", "server": "Server", "version": "Version", "model.answers": "Modell, das Antworten schreibt", "query.log": "Fragen werden protokolliert",

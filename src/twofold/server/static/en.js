@@ -26,13 +26,14 @@ export default {
   "mic": "Speak", "mic.stop": "Done speaking", "mic.reading": "Reading…", "mic.hint": "Ask aloud, in English; the words stay on this server",
   "mic.denied": "The browser gives this page no microphone.", "mic.nothing": "No words were heard.",
   "question.label": "Ask a question", "question.follow": "Ask something further", "stop": "Stop", "stopped": "Stopped.",
-  "extracts.only": "Only sentences of the documents", "model.none": "no language model: answers are sentences of your documents",
+  "extracts.only": "Only sentences of the documents", "model.none": "no language model: answers quote your documents",
   "conversations": "Conversations", "conversation.new": "New conversation", "conversations.search": "Search conversations",
   "conversations.none": "None yet.", "conversation.delete.sure": "Delete this conversation?", "rename": "New name",
   "rename.this": "Rename “{title}”", "delete.this": "Delete “{title}”", "not.kept": "This conversation could not be kept.",
   "copy": "Copy", "copied": "Copied, with its sources.", "copy.failed": "The browser does not allow copying here.",
   "good": "Good answer", "bad": "Bad answer", "rated": "Thank you, that is kept.", "rated.not": "Taken back.", "show.passages": "Show passages",
   "citation": "Source {number}: {name}", "unsupported": "Nothing in the sources bears this out.", "cut.off": "The answer was cut off.",
+  "sources.more": { one: "{count} more passage was read", other: "{count} more passages were read" },
   "not.inside": "Probably not in your documents.", "refusal": "Other words may find it, a filter may be in the way, or no document says it.",
   "nearest": "These passages are the nearest there are.", "nearest.title": "The nearest passages",
   "kind.extractive": "Sentences of your documents, word for word.", "kind.generated": "Written by a model from your documents; every citation was checked.",
@@ -74,7 +75,7 @@ export default {
 
   "close.source": "Close the source", "source": "Source", "source.as": "The source as", "source.page": "Page", "source.text": "Text",
   "document.text": "The document's text", "page.none": "There is no picture of page {page}.", "page.drawing": "Drawing page {page} …",
-  "page.marked": "Page {page}, with the passage marked",
+  "page.marked": "Page {page}, with the passage marked", "page.larger": "Larger, in the document",
 
   "explain.nothing": "Search for something first.", "asked.as": "Also asked as: {list}", "stages": "Step by step", "lists": "Who found what",
   "lists.says": "The order of each retriever next to the order that they make together.", "lists.drawn": "Lists with lines between them", "together": "Together",
@@ -142,7 +143,7 @@ export default {
   "difference.none": "The same for every question.",
   "difference.unsure": "No clear difference; one of {detectable} would show.", "wins.says": "A better: {better}, same: {same}, B better: {worse}",
   "gained": "Where A gains most", "lost": "Where A loses most", "ci": "For your tests", "ci.says": "Export the judgements in Judge, then this command fails when search gets worse:",
-  "tune": "Find better settings", "tune.running": { one: "{count} way tried …", other: "{count} ways tried …" }, "tune.won": "Better settings were found.", "tune.kept": "The settings stay as they are.",
+  "tune": "Find better settings", "tune.needs": "From {count} judged questions on.", "tune.running": { one: "{count} way tried …", other: "{count} ways tried …" }, "tune.won": "Better settings were found.", "tune.kept": "The settings stay as they are.",
   "tune.apply": "Use them", "tune.applied": "The index uses them from now on.", "tune.held.out": "On {count} questions that had no part in the choice",
 
   "looks": "This page", "language": "Language", "server": "Server", "version": "Version", "model.answers": "Model that writes answers", "query.log": "Questions are logged",

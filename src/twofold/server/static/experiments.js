@@ -16,6 +16,7 @@ import { html } from "/page/ui.js";
 const own = slice("experiments", { index: "", stale: false, count: null, key: "", result: null, busy: false, problem: null, tuning: null, tuned: 0, judgements: [], points: [] });
 const BATCH = 50;
 const MAX_CALIBRATED = 500;
+const TUNABLE = 20; // questions; the server refuses to choose by fewer
 
 export const enter = async (params) => {
   const [index] = chosen();
@@ -141,7 +142,9 @@ export const view = (params) => html`<div class="experiments-view">
   ${own.count?.questions === 0 && html`<div class="lesson"><h2>${t("labels.none")}</h2><p>${t("labels.none.says")}</p></div>`}
   <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>
   <div class="buttons"><button type="button" @click=${measure} ?disabled=${own.busy || !own.count?.questions}>${icon("experiments")}<span>${t("measure")}</span></button>
-    <button type="button" class="second" @click=${tune} ?disabled=${own.tuning === "…" || !own.count?.questions}>${t("tune")}</button></div>
+    <button type="button" class="second" @click=${tune} ?disabled=${own.tuning === "…" || !(own.count?.questions >= TUNABLE)}
+      aria-describedby=${own.count?.questions < TUNABLE ? "tune-needs" : null}>${t("tune")}</button>
+    ${own.count?.questions < TUNABLE && html`<span class="quiet" id="tune-needs">${t("tune.needs", { count: TUNABLE })}</span>`}</div>
   <p class="status" role="status">${own.busy && t("measuring")}</p>
   ${refusal(own.problem)}
   ${tuning()}

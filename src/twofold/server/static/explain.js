@@ -48,12 +48,14 @@ const waterfall = (stages, total) => {
 };
 
 const ROW = 34;
-const GAP = 36;
-const COLUMN = 108;
+const GAP = 28;
+const COLUMN = 115;
 
-const nameFor = (hit) => {
-  const name = lastPart(hit.source);
-  return name.length > 13 ? `${name.slice(0, 12)}…` : name;
+const LABEL = 16; // characters that a column has room for
+
+const labelOf = (rank, hit) => {
+  const label = `${rank}. ${lastPart(hit.source)}`;
+  return label.length > LABEL ? `${label.slice(0, LABEL - 1)}…` : label;
 };
 
 // Each retriever's order of what was shown next to the order it became, with a line for each passage.
@@ -74,13 +76,13 @@ export const ladder = (hits) => {
       <text class="head" x=${x} y="14">${nameOf(name)}</text>
       ${some.map((hit, place) => html`
         <path class="line" d=${`M${from} ${y(place) + 8} C${(from + to) / 2} ${y(place) + 8} ${(from + to) / 2} ${y(hits.indexOf(hit)) + 8} ${to} ${y(hits.indexOf(hit)) + 8}`}></path>
-        <text x=${x} y=${y(place) + 12}>${rankOf(hit, name)}. ${nameFor(hit)}</text>`)}
+        <text x=${x} y=${y(place) + 12}>${labelOf(rankOf(hit, name), hit)}</text>`)}
     </g>`;
   };
   return html`<div class="scrolls" tabindex="0" role="region" aria-label=${t("lists.drawn")}>
     <svg class="ladder" viewBox=${`0 0 ${width} ${y(hits.length)}`} width=${width} height=${y(hits.length)} role="img" aria-label=${t("lists.says")}>
       <text class="head" x=${middle} y="14">${t("together")}</text>
-      ${hits.map((hit, place) => html`<text class="fused" x=${middle} y=${y(place) + 12}>${hit.rank}. ${nameFor(hit)}</text>`)}
+      ${hits.map((hit, place) => html`<text class="fused" x=${middle} y=${y(place) + 12}>${labelOf(hit.rank, hit)}</text>`)}
       ${sides.map(side)}
     </svg></div>`;
 };

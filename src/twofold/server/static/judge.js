@@ -20,7 +20,7 @@ const MAX_QUESTIONS = 1_000;
 
 let loading = Promise.resolve(); // what was judged before: nothing is offered until it is known
 
-const own = slice("judge", { index: "", judgements: [], agreement: null, mine: "", questions: [], pools: new Map(), problem: null, busy: false, text: "" });
+const own = slice("judge", { index: "", judgements: [], agreement: null, mine: "", questions: [], pools: new Map(), problem: null, busy: false, text: "", added: "" });
 
 export const enter = async (params) => {
   const [index] = chosen();
@@ -33,6 +33,10 @@ export const enter = async (params) => {
   const question = params.get("q");
   if (question && !own.questions.includes(question)) own.questions.push(question);
   if (question) await pool(question);
+  if (question !== own.added) return;
+  own.added = "";
+  await update();
+  document.querySelector(".judged-text")?.focus(); // a key grades there; in the box it would be written
 };
 
 const load = async () => {
@@ -106,6 +110,12 @@ const step = (params, by) => {
   const at = items.indexOf(currentOf(params));
   const next = items[(at < 0 ? items.length : at) + by];
   if (next) patch({ source: next.source }, { replace: true });
+};
+
+const addQuestion = () => {
+  own.added = own.text.trim();
+  addQuestions([own.text]);
+  own.text = "";
 };
 
 const addQuestions = (texts) => {
@@ -183,10 +193,7 @@ export const view = (params) => html`<div class="judge-view">
   ${refusal(own.problem)}
   <div class="judge-in">
     <section class="questions" aria-label=${t("questions")}>
-      <form @submit=${sent(() => {
-        addQuestions([own.text]);
-        own.text = "";
-      })}><label for="new-question">${t("question.add")}</label>
+      <form @submit=${sent(addQuestion)}><label for="new-question">${t("question.add")}</label>
         <div class="box"><input id="new-question" type="text" maxlength="4096" .value=${own.text} @input=${(event) => { own.text = event.target.value; }}>
         <button type="submit" class="second">${t("add")}</button></div></form>
       <div class="buttons"><label class="button second">${t("questions.file")}<input type="file" class="hidden" accept=".txt,.tsv,.jsonl,.json,.csv" @change=${fromFile}></label>

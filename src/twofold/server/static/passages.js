@@ -8,26 +8,46 @@ const ROW = /^\s*\|.*\|\s*$/;
 const RULE = /^\s*\|[\s:|-]+\|\s*$/;
 const MOST_ROWS = 200;
 
-const cellsOf = (line) => line.trim().slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+const BAR = " | ";
 
-// A text as stretches of prose, { text, at }, and tables, { head, rows, at, end }: Markdown's, of two lines or more.
+const inBars = (line) => line.trim().slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+
+// A table of Markdown has bars around its rows; one of another file only between its cells, as many in each row. Of those
+// a first row without figures, above some, names the columns.
+const tableOfRows = (rows) => {
+  if (ROW.test(rows[0])) {
+    const headed = RULE.test(rows[1]);
+    return { head: headed ? inBars(rows[0]) : null, rows: rows.filter((row) => !RULE.test(row)).slice(headed ? 1 : 0).map(inBars) };
+  }
+  const cells = rows.map((row) => row.replace(/\n$/, "").split(BAR).map((one) => one.trim()));
+  const headed = !/\d/.test(rows[0]) && /\d/.test(rows[1]);
+  return { head: headed ? cells[0] : null, rows: headed ? cells.slice(1) : cells };
+};
+
+const barsIn = (line) => (/^\s*[$>#]/.test(line) ? 0 : line.split(BAR).length - 1); // not those of a command
+
+// How many of the lines from the first on are rows of one table.
+const rowsFrom = (lines, first) => {
+  const isRow = ROW.test(lines[first]) ? (line) => ROW.test(line) : (line) => !ROW.test(line) && barsIn(line) > 0 && barsIn(line) === barsIn(lines[first]);
+  const end = lines.findIndex((line, at) => at >= first && !isRow(line));
+  return (end < 0 ? lines.length : end) - first;
+};
+
+// A text as stretches of prose, { text, at }, and tables, { head, rows, at, end }, of two lines or more.
 export const stretchesOf = (text) => {
   const found = [];
   let prose = { at: 0, end: 0 };
   const lines = [...text.matchAll(/[^\n]*(\n|$)/g)].filter((line) => line[0]);
+  const texts = lines.map((line) => line[0]);
   const flush = () => {
     if (prose.end > prose.at) found.push({ text: text.slice(prose.at, prose.end), at: prose.at });
   };
   for (let number = 0; number < lines.length; number += 1) {
-    let last = number;
-    while (last < lines.length && ROW.test(lines[last][0])) last += 1;
+    const last = number + rowsFrom(texts, number);
     if (last - number >= 2) {
       flush();
-      const rows = lines.slice(number, last).map((line) => line[0]);
-      const headed = RULE.test(rows[1]);
       const end = lines[last - 1].index + lines[last - 1][0].length;
-      found.push({ head: headed ? cellsOf(rows[0]) : null, at: lines[number].index, end,
-        rows: rows.filter((row) => !RULE.test(row)).slice(headed ? 1 : 0).map(cellsOf) });
+      found.push({ ...tableOfRows(texts.slice(number, last)), at: lines[number].index, end });
       prose = { at: end, end };
       number = last - 1;
     } else prose.end = lines[number].index + lines[number][0].length;

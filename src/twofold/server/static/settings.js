@@ -156,7 +156,6 @@ export const terms = () => [];
 export const view = () => html`<div class="settings-view">
   <h1 tabindex="-1">${t("nav.settings")}</h1>
   ${looks()}${server()}${models()}${tokens()}${checkup()}${log()}${metrics()}
-  ${!chosen().length && html`<p class="quiet">${t("first.title")}</p>`}
 </div>`;
 
 export const keys = () => false;

@@ -103,9 +103,11 @@ const pointed = (pieces, target) => {
   return pieces.map((one) => (typeof one !== "string" && ++at === target ? html`<span data-target>${one}</span>` : one));
 };
 
+const spanOf = () => ({ index: own.index, doc: own.document, at: `${own.start}-${own.end}`, as_of: state.route.params.get("as_of") });
+
 const picture = () => {
   if (own.pictureFailed) return html`<p class="quiet">${t("page.none", { page: own.page })}</p>`;
-  return own.picture ? html`<img src=${own.picture} alt=${t("page.marked", { page: own.page })}>`
+  return own.picture ? html`<a href=${address("document", { ...spanOf(), tab: "pages" })} title=${t("page.larger")}><img src=${own.picture} alt=${t("page.marked", { page: own.page })}></a>`
     : html`<p class="quiet" role="status">${t("page.drawing", { page: own.page })}</p>`;
 };
 
@@ -143,10 +145,9 @@ export const sourcePanel = (terms = []) => {
   if (!isReading()) return null;
   const title = own.info ? own.info.title || lastPart(own.info.source) : "…";
   const cited = state.route.params.has("cite");
-  const span = { index: own.index, doc: own.document, at: `${own.start}-${own.end}`, as_of: state.route.params.get("as_of") };
   return html`<aside class="source" id="source" aria-labelledby="source-title" tabindex="-1">
     <div class="bar-top">
-      <h2 id="source-title"><a href=${address("document", span)}>${title}</a></h2>
+      <h2 id="source-title"><a href=${address("document", spanOf())}>${title}</a></h2>
       <button type="button" class="plain" @click=${closeSource} aria-label=${t("close.source")}>${icon("close")}</button>
     </div>
     <p class="quiet where">${own.info && [lastPart(own.info.source), own.chunk && placeOf({ ...own.chunk, title })].filter(Boolean).join(" · ")}</p>

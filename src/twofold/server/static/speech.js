@@ -7,9 +7,6 @@ const MAX_MS = 58_000; // the server reads a minute
 const TICK_MS = 1_000;
 const HEAD_BYTES = 44;
 
-// Whether there is somebody to hear it, and a microphone that a page may ask for.
-export const canHear = (server) => Boolean(server?.speech && navigator.mediaDevices?.getUserMedia && window.MediaRecorder);
-
 // Starts recording; `ticked` hears each second how many there are. Gives what ends it: `words` says what was heard, `drop`
 // forgets it. Rejects where that is not allowed.
 export const listen = async (ended, ticked) => {
