@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from support.fake_llm_server import chatting, saying
 from support.terminals import on_a_terminal
 from twofold.answer.types import REFUSAL
 from twofold.cli.index_of_path import index_name
+from twofold.models.catalog.entries import DEFAULT, MS_MARCO
+from twofold.models.catalog.files import folder_of, is_fetched, is_present
 
 Run = Callable[..., Any]
 ANY = ("--set", "answer.min_answerability=0")
@@ -26,6 +29,30 @@ def test_an_index_is_asked_and_answers_with_citations(run: Run) -> None:
     assert "[1] " in done.out
     assert "tower.txt" in done.out
     assert "no language model" in done.out
+
+
+@pytest.mark.model
+def test_what_came_with_the_embedder_reads_the_first_answer(
+    run: Run, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_models: Path
+) -> None:
+    """After the first sync of a new machine the reader's files are there, as they came in the embedder's wheel."""
+    if not (is_present(DEFAULT, real_models) and is_fetched(MS_MARCO, real_models)):
+        pytest.skip(f"no {DEFAULT.name} with {MS_MARCO.name} in {real_models}")
+    models = tmp_path / "models"
+    folder_of(MS_MARCO, models).mkdir(parents=True)
+    folder_of(DEFAULT, models).symlink_to(folder_of(DEFAULT, real_models))
+    for file in MS_MARCO.files:
+        shutil.copy(folder_of(MS_MARCO, real_models) / file.name, folder_of(MS_MARCO, models))
+    monkeypatch.setenv("TWOFOLD_MODELS", str(models))
+    monkeypatch.delenv("TWOFOLD_EMBEDDER")
+
+    synced = run("sync", notes, "-i", "notes")
+    done = run("ask", "-i", "notes", "Where does the Eiffel tower stand?")
+
+    assert (synced.code, done.code) == (0, 0)
+    assert done.out.startswith("The Eiffel tower stands in Paris.")
+    assert "chance that it is correct" in done.out
+    assert is_present(MS_MARCO, models)
 
 
 @pytest.mark.usefixtures("ready")

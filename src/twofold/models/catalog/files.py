@@ -54,9 +54,13 @@ def folder_of(entry: ModelEntry, cache: Path) -> Path:
 
 def is_present(entry: ModelEntry, cache: Path) -> bool:
     """Return whether every file is there with its right size, converted too. It reads no contents: see `verify`."""
+    return is_fetched(entry, cache) and (entry.runs_as_fetched or _is_converted(entry, folder_of(entry, cache)))
+
+
+def is_fetched(entry: ModelEntry, cache: Path) -> bool:
+    """Return whether every file is there with its right size, so that using the model needs no network."""
     folder = folder_of(entry, cache)
-    fetched = all(_has_size(folder / file.name, file.size) for file in entry.files)
-    return fetched and (entry.runs_as_fetched or _is_converted(entry, folder))
+    return all(_has_size(folder / file.name, file.size) for file in entry.files)
 
 
 def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:

@@ -18,7 +18,7 @@ from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.ports import Embedder, Reranker, RerankerIdentity, Scale
 from twofold.models.api_keys import key_for
 from twofold.models.catalog.entries import CATALOG, DEFAULT, entry_named
-from twofold.models.catalog.files import folder_of, is_present, pull
+from twofold.models.catalog.files import folder_of, is_fetched, is_present, pull
 from twofold.models.catalog.identities import ONNXRUNTIME, WEB, embedder_entry
 from twofold.models.catalog.progress import Report, ignore
 from twofold.models.catalog.types import ModelEntry, Task
@@ -38,8 +38,11 @@ LATE_INTERACTION = "late-interaction"
 
 
 def is_here(name: str, cache: Path) -> bool:
-    """Return whether the files of a model of the catalog are here; see `is_present`."""
-    return is_present(entry_named(name), cache)
+    """Return whether a model of the catalog can be used without fetching anything.
+
+    It may have come in one wheel with another model, and is then converted when it is first used.
+    """
+    return is_fetched(entry_named(name), cache)
 
 
 def open_reranker(  # noqa: PLR0913  # each may be left out
