@@ -84,6 +84,24 @@ def try_all(visit: Visit, cases: int) -> dict[str, int]:
     }
 
 
+def references(part: Any) -> Iterator[str]:  # noqa: ANN401  # JSON
+    """Yield what a part of the description refers to."""
+    if isinstance(part, dict):
+        yield from [part["$ref"]] if "$ref" in part else []
+        part = list(part.values())
+    if isinstance(part, list):
+        for one in part:
+            yield from references(one)
+
+
+def test_whatever_the_description_refers_to_is_in_it(visit: Visit) -> None:
+    described = visit.client.get("/openapi.json").json()
+    found = set(references(described))
+
+    assert "#/components/schemas/TextRequest" in found
+    assert found == {one for one in found if one.rpartition("/")[2] in described["components"]["schemas"]}
+
+
 def test_every_operation_bears_whatever_comes(visit: Visit) -> None:
     tried = try_all(visit, FEW)
 

@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
@@ -56,6 +57,7 @@ from twofold.server.routes import (
 )
 from twofold.server.routes import indexes as native_indexes
 from twofold.server.routes.static_files import load_page
+from twofold.server.schemas.requests import TextsRequest
 from twofold.server.sent_files import SentFiles
 from twofold.server.service import PUBLIC_SCOPE, SCOPE, ServerState, Service
 from twofold.server.state_db import StateDatabase
@@ -223,7 +225,8 @@ def _described(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         found = get_openapi(title=TITLE, version=VERSION, openapi_version="3.1.0", routes=app.routes)
         schemas = found.setdefault("components", {}).setdefault("schemas", {})
-        _add_schema(schemas, Problem)
+        _add_schema(schemas, Problem, "serialization")
+        _add_schema(schemas, TextsRequest, "validation")  # its route reads forms too, and says itself what it takes
         found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         for methods in found["paths"].values():
             for route in methods.values():
@@ -234,8 +237,8 @@ def _described(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
-def _add_schema(schemas: dict[str, Any], kind: type) -> None:
-    made = TypeAdapter(kind).json_schema(ref_template="#/components/schemas/{model}", mode="serialization")
+def _add_schema(schemas: dict[str, Any], kind: type, mode: JsonSchemaMode) -> None:
+    made = TypeAdapter(kind).json_schema(ref_template="#/components/schemas/{model}", mode=mode)
     schemas.update(made.pop("$defs", {}))
     schemas[kind.__name__] = made
 

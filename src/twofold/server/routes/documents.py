@@ -42,7 +42,7 @@ _UPLOAD: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            "application/json": {"schema": TextsRequest.model_json_schema(ref_template="#/components/schemas/{model}")},
+            "application/json": {"schema": {"$ref": f"#/components/schemas/{TextsRequest.__name__}"}},
             "multipart/form-data": {
                 "schema": {
                     "type": "object",
