@@ -166,6 +166,15 @@ def test_text_from_standard_input_becomes_a_document(run: Run) -> None:
     assert shown["metadata"]["author"] == "Ada"
 
 
+@pytest.mark.parametrize("given", ["", " \n\n"])
+def test_standard_input_without_text_is_refused_and_nothing_is_made(run: Run, given: str) -> None:
+    done = run("add", "-", "--source", "memo", "-i", "x", given=given)
+
+    assert (done.code, done.out) == (2, "")
+    assert "Standard input holds no text" in done.err
+    assert run("index", "list", "--json").data == []
+
+
 def test_files_can_be_added_one_by_one(run: Run, notes: Path) -> None:
     done = run("add", notes / "git.md", notes / "tower.txt", "-i", "x", "--json")
 

@@ -49,17 +49,27 @@ def add(
     if paths != ["-"] and (source or title):
         raise InvalidInputError("--source and --title name what comes from standard input.", "A file has its own.")
     fields = fields_from(metadata or [])
+    piped = _piped_text() if "-" in paths else ""
     screen = screen_on()
     with command_part("twofold.cli.opened_to_fill", "open_to_fill")(context, index, embedder) as opened:
         for path in paths:
             if path == "-":
-                added = opened.add(sys.stdin.read(), source=source, title=title, metadata=fields, readers=readers)
+                added = opened.add(piped, source=source, title=title, metadata=fields, readers=readers)
             else:
                 added = opened.add_file(_existing(path), metadata=fields, readers=readers)
             if as_json:
                 write_json(added)
             else:
                 screen.line(f"{added.id}  {one_line(added.source)} ({counted(added.chunks, 'passage')})")
+
+
+def _piped_text() -> str:
+    """Return what stands in standard input. Raises InvalidInputError for nothing but white space."""
+    text = sys.stdin.read()
+    if not text.strip():
+        hint = "Pipe in what is to be found: `echo TEXT | twofold add -`."
+        raise InvalidInputError("Standard input holds no text.", hint)
+    return text
 
 
 def rm(
