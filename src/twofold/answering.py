@@ -8,7 +8,7 @@ from twofold.config.settings import Settings
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.generators import Generator
 from twofold.query.any_filter import FilterLike
-from twofold.query.history import Turn
+from twofold.query.history import Turn, turns_of
 from twofold.search.engine import NO_SETTINGS, Effort, SearchOptions
 from twofold.stores.sessions import Sessions
 
@@ -53,7 +53,7 @@ class Answering:
 
         Raises what `search` raises; the answer does without a model that fails, with a warning.
         """
-        options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session, effort=effort)
+        options = SearchOptions(k, mode, filter, None, profile, settings, turns_of(history), session, effort=effort)
         return self._asker.ask(question, options, llm, on_event)
 
     async def aask(  # noqa: PLR0913  # each may be left out
@@ -76,7 +76,7 @@ class Answering:
         """
         import asyncio  # 20 ms that a program without an event loop does not need
 
-        options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session, effort=effort)
+        options = SearchOptions(k, mode, filter, None, profile, settings, turns_of(history), session, effort=effort)
         cut = self._asker.cancellation()
         try:
             return await asyncio.to_thread(self._asker.ask, question, options, llm, None, cut)
@@ -102,7 +102,7 @@ class Answering:
 
         Arguments as for `ask`. Closing the stream, from any thread, stops the model.
         """
-        options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session, effort=effort)
+        options = SearchOptions(k, mode, filter, None, profile, settings, turns_of(history), session, effort=effort)
         return self._asker.ask_stream(question, options, llm)
 
     def conversation(self, session: str) -> tuple[Turn, ...]:

@@ -14,7 +14,7 @@ from twofold.config.load import Settings, merge, resolve, with_values
 from twofold.config.trust import index_may_say
 from twofold.config.values import as_text, value_from_text
 from twofold.domain.access import Viewer, default_readers, readers_of
-from twofold.domain.errors import InvalidInputError, NotAllowedError, NotFoundError, ReadError, TwofoldError
+from twofold.domain.errors import InvalidInputError, NotAllowedError, NotFoundError, ReadError, TwofoldError, check_kind
 from twofold.domain.ports import Embedder, Finding, Store
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Document, DocumentInfo, Metadata
@@ -382,6 +382,7 @@ class Index(Collection, Answering):
         `car, automobile` finds each by the other, `nyc => new york city^0.5` one by the other; see
         docs/query-language.md. Raises InvalidInputError that names the line of a rule that cannot be.
         """
+        check_kind("What rules are read from", rules, str, "Write one rule a line: 'car, automobile'.")
         read = read_rules(rules)
         self._store.set_synonyms(rules if read else "")
         return read
@@ -419,7 +420,7 @@ class Index(Collection, Answering):
         with_snapshots(self._store).delete_snapshot(name)
 
     def export(self, path: str | os.PathLike[str]) -> str:
-        """Write the whole collection to one new file, for `import_index`; return the file's SHA-256.
+        """Write the whole collection to one new file, for `from_export`; return the file's SHA-256.
 
         Equal collections make equal files. Raises InvalidInputError for a file that is there.
         """

@@ -36,7 +36,7 @@ from twofold.indexing.types import IndexInfo
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.plugins import NO_PLUGINS, OpenPlugins, Plugins
 from twofold.query.any_filter import FilterLike, filter_of
-from twofold.query.history import Turn
+from twofold.query.history import Turn, turns_of
 from twofold.search.document_names import document_named
 from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, PLAIN, ResultOptions, SearchEngine, SearchOptions
 from twofold.search.metrics import Metrics
@@ -274,7 +274,7 @@ class Collection:
         """
         asked = (facets, sort, collapse, boosts, recency, pin, hide, mmr, score, extract_filters, keep, cursor)
         results = PLAIN if asked == NOTHING_ASKED else ResultOptions(*asked)
-        options = SearchOptions(k, mode, filter, rerank, profile, settings, tuple(history), session, offset, results)
+        options = SearchOptions(k, mode, filter, rerank, profile, settings, turns_of(history), session, offset, results)
         return self._searcher.search(query, options)
 
     asearch = offloaded(search)

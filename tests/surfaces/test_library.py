@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import pytest
 
 from twofold import Index, MultiIndex
@@ -14,6 +15,7 @@ from twofold.answer.types import Answer
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import And, Condition, Filter, Operator
 from twofold.domain.generators import GeneratorIdentity, Message
+from twofold.domain.warning import WarningCode
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.search.engine import SearchOptions
 
@@ -30,6 +32,35 @@ NO_FILTERS: dict[str, Any] = {
     "a number": 7, "a list": ["type == .md"], "bytes": b"type == .md", "a text that is none": "type ==",
     "a mapping that is none": {"no": 1}, "JSON that is none": "{", "truth": True,
 }  # fmt: skip
+
+WRONG_KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "k of a form": (lambda index: index.search("cat", k="3"), "whole number"),
+    "half a passage": (lambda index: index.search("cat", k=2.5), "whole number"),
+    "boosts as in the terminal": (lambda index: index.search("cat", boosts="title^3"), "boosts={'title': 3}"),
+    "days": (lambda index: index.search("cat", recency=30), "modified:30d"),
+    "a constant score": (lambda index: index.search("cat", score=1), "formula"),
+    "a page's number": (lambda index: index.search("cat", cursor=2), "next_cursor"),
+    "a list of settings": (lambda index: index.search("cat", settings=["fusion.method"]), "'fusion.method'"),
+    "a setting without a name": (lambda index: index.search("cat", settings={1: 2}), "'fusion.method'"),
+    "no reranker": (lambda index: index.search("cat", rerank=3), "Reranker"),
+    "turns of another library": (lambda index: index.ask("cat", history=[{"role": "user", "text": "a"}]), "Turn("),
+    "what was said, as one": (lambda index: index.search("cat", history=7), "Turn("),
+    "no language model": (lambda index: index.ask("cat", llm=3), "Generator"),
+    "a numbered session": (lambda index: index.ask("cat", session=3), "a text"),
+    "k of suggestions": (lambda index: index.suggest("ca", k="8"), "whole number"),
+    "bytes": (lambda index: index.add(b"The cat sat."), "add_file"),
+    "a source that is a path": (lambda index: index.add("The cat sat.", source=Path("a.md")), "text"),
+    "fields without names": (lambda index: index.add("The cat sat.", metadata=["year"]), "'year'"),
+    "a field named by a number": (lambda index: index.add("The cat sat.", metadata={1: 2}), "text"),
+    "paths in a list": (lambda index: index.sync(["a", "b"]), "sync(*paths)"),
+    "a document's number": (lambda index: index.delete(3), "id"),
+    "why not a number": (lambda index: index.why_not("cat", 3), "id"),
+    "other fields than names": (lambda index: index.set_metadata("01.md", 3), "'year'"),
+    "rules in a list": (lambda index: index.set_synonyms(["cat, pet"]), "one rule a line"),
+    "a pinned number": (lambda index: index.pin(3), "words"),
+    "a numbered snapshot": (lambda index: index.snapshot(3), "text"),
+    "an index that is a number": (lambda _: Index(3), "path"),  # type: ignore[arg-type]
+}
 
 
 @pytest.fixture(params=[":memory:", "folder"])
@@ -54,6 +85,37 @@ def test_a_filter_works_in_every_form_and_everywhere(index: Index, form: str) ->
     assert {hit.source for hit in MultiIndex([index]).search("cat", SearchOptions(k=20, filter=given)).hits} == odd
     assert len(index.documents()) == len(index) == 12
     assert len(index.search("cat", k=20, filter=None).hits) == 12
+
+
+@pytest.mark.parametrize("wrong", WRONG_KINDS)
+def test_a_value_of_another_kind_is_refused_with_a_remedy(index: Index, wrong: str) -> None:
+    done, remedy = WRONG_KINDS[wrong]
+
+    with pytest.raises(InvalidInputError) as refused:
+        done(index)
+
+    assert "cannot be of the type" in refused.value.message
+    assert remedy in refused.value.hint
+    assert len(index) == 12
+
+
+def test_a_number_of_numpy_counts_passages(index: Index) -> None:
+    assert len(index.search("cat", k=np.int64(3)).hits) == 3  # type: ignore[arg-type]
+
+
+def test_a_field_that_no_document_has_is_named(index: Index) -> None:
+    nothing = index.search("cat", filter="not (type == .pdf) and yaer == 2021")
+    unsorted = index.search("cat", sort="year:down")
+    known = index.search("cat", filter="year == 1900", sort="year")
+
+    assert not nothing.hits
+    assert [(one.stage, one.code, one.message) for one in nothing.warnings] == [
+        ("filter", WarningCode.NO_MATCH, "No document has the field 'yaer'.")
+    ]
+    assert [one.message for one in unsorted.warnings] == ["No document has the field 'year:down'."]
+    assert unsorted.hits
+    assert (nothing.degraded, unsorted.degraded) == (False, False)
+    assert (list(known.hits), known.warnings) == ([], ())
 
 
 @pytest.mark.parametrize("form", NO_FILTERS)

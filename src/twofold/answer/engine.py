@@ -10,7 +10,7 @@ from twofold.answer.pipeline import AnswerStream, answer_events
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
 from twofold.answer.types import Answer, TextTools
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import ModelUnavailableError, StorageFullError, StoreError
+from twofold.domain.errors import ModelUnavailableError, StorageFullError, StoreError, check_kind
 from twofold.domain.generators import Generator as Writes
 from twofold.domain.ports import Scale
 from twofold.domain.retry import retried
@@ -111,6 +111,7 @@ class AnswerEngine:
         self, question: str, options: SearchOptions, llm: str | Writes | None, cut: Cancellation
     ) -> Generator[Event]:
         check_question(question)
+        _check_kinds(llm, options.session)
         if isinstance(llm, str):
             options = replace(options, settings={**options.settings, "generator": llm})
         session = options.session
@@ -177,6 +178,13 @@ class AnswerEngine:
         finally:
             for found in looked:
                 self._searcher.log(found)
+
+
+def _check_kinds(llm: object, session: object) -> None:
+    """Raise InvalidInputError for a model or a conversation that is named by no text."""
+    if llm is not None and not hasattr(llm, "identity"):
+        check_kind("`llm`", llm, str, "Name a model, such as 'local', or pass a Generator.")
+    check_kind("`session`", session, str, "Name the conversation by a text.")
 
 
 def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:

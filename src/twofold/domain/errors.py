@@ -20,6 +20,7 @@
 Exit status 1 is an unforeseen error, 130 an interruption by the user.
 """
 
+from types import UnionType
 from typing import ClassVar
 
 
@@ -191,3 +192,9 @@ def first_line(error: BaseException) -> str:
     """
     said = str(error).strip()
     return said.splitlines()[0].rstrip(".") if said else type(error).__name__
+
+
+def check_kind(what: str, given: object, kind: type | UnionType, hint: str) -> None:
+    """Raise InvalidInputError for a value of another kind than it must be; truth is no number."""
+    if not isinstance(given, kind) or (isinstance(given, bool) and kind is not bool):
+        raise InvalidInputError(f"{what} cannot be of the type {type(given).__name__}.", hint)

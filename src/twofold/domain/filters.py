@@ -136,6 +136,21 @@ def suffix_of(source: str) -> str:
     return f".{suffix.lower()}" if front and suffix.isalnum() and len(suffix) <= MAX_SUFFIX_LENGTH else ""
 
 
+def field_names(condition: Filter) -> frozenset[str]:
+    """Return the fields that a filter looks at.
+
+    >>> sorted(field_names(Or((Condition("year", Operator.GE, 2020), Not(Condition("draft", Operator.EXISTS))))))
+    ['draft', 'year']
+    """
+    match condition:
+        case Condition(field):
+            return frozenset({field})
+        case Not(part):
+            return field_names(part)
+        case And(parts) | Or(parts):
+            return frozenset[str]().union(*map(field_names, parts))
+
+
 def matches(condition: Filter, fields: Mapping[str, MetadataValue]) -> bool:
     """Return whether a passage, or a document, with these fields passes."""
     match condition:

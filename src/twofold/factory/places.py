@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from twofold.config.load import Settings
-from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError
+from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError, check_kind
 from twofold.domain.ports import Store
 from twofold.stores.database_address import Address, address_of, is_address, with_index
 from twofold.stores.local.catalog import is_catalog
@@ -40,6 +40,7 @@ def folder_of(where: str | Path, home: Path) -> Path:
 
 def folder_as_written(where: str | Path, home: Path) -> Path:
     """Return the folder of an index as it is spelled; errors as for `folder_of`, but links are left alone."""
+    check_kind("The name of an index", where, str | Path, "Give a name such as 'notes', or a path.")
     if isinstance(where, Path) or where.startswith((".", "~")) or not SEPARATORS.isdisjoint(where):
         return Path(where).expanduser().absolute()
     return home / INDEX_FOLDER / checked_name(where)

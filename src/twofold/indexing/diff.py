@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from twofold.domain.access import Readers
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError, ReadError
+from twofold.domain.errors import InvalidInputError, ReadError, check_kind
 from twofold.domain.filters import values_of
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import DocumentInfo, Metadata, MetadataValue
@@ -111,6 +111,8 @@ def survey(view: Snapshot, roots: Sequence[Root], limits: Limits, given: Metadat
 
 def root_name(root: Root) -> str:
     """Return the name by which documents know the place that they were read from."""
+    if not isinstance(root, str | os.PathLike) and not hasattr(root, "root"):
+        check_kind("What is synced", root, str, "Give each path as an argument of its own: index.sync(*paths).")
     return source_name(real_path(root)) if isinstance(root, str | os.PathLike) else root.root
 
 
@@ -157,6 +159,7 @@ def with_fields(held: Metadata, fields: Metadata) -> Metadata:
     >>> dict(with_fields({"year": 2024, "draft": True}, {"year": 2025, "draft": "", "author": "Ada"}))
     {'year': 2025, 'author': 'Ada'}
     """
+    check_kind("`fields`", fields, Mapping, "Write names and values: {'year': 2025}.")
     _check_fields(fields)
     kept = clean_metadata({**held, **fields})
     if ROOT not in held:

@@ -1,7 +1,9 @@
 """From what a reader found to a document. It knows no reader, so that importing it costs next to nothing."""
 
+from collections.abc import Mapping
 from hashlib import blake2b
 
+from twofold.domain.errors import check_kind
 from twofold.domain.types import Document, Metadata, document_id
 from twofold.ingest.readers.types import Extract, clean
 from twofold.ingest.source_types import SOURCE_TYPE, source_type_of
@@ -30,6 +32,11 @@ def document_from(source_name: str, extract: Extract, media_type: str, hashed: s
 
 def document_of_text(text: str, source: str, title: str, metadata: Metadata, identity: str | None) -> Document:
     """Make a document of text that somebody holds; without a source the text itself names it."""
+    for what, given in (("The text", text), ("`source`", source), ("`title`", title)):
+        check_kind(f"{what} of a document", given, str, "Give text; `add_file` reads files of any format.")
+    check_kind("`metadata`", metadata, Mapping, "Write names and values: metadata={'year': 2025}.")
+    for name in metadata:
+        check_kind("The name of a field of `metadata`", name, str, "Write it as text.")
     cleaned = clean(text)
     hashed = content_hash(cleaned.encode())
     name = clean(source) or (identity if identity is not None else f"text {hashed[:12]}")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError
+from twofold.domain.errors import InvalidInputError, check_kind
 
 MAX_TURNS = 100
 
@@ -15,6 +15,17 @@ class Turn:
 
     role: Literal["user", "assistant"]
     text: str
+
+
+def turns_of(history: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return what was said as a tuple. Raises InvalidInputError for what is no list of turns."""
+    if not history:
+        return ()
+    hint = 'Write it as history=[Turn("user", "..."), Turn("assistant", "...")], with Turn of twofold.query.history.'
+    check_kind("`history`", history, Sequence, hint)
+    for one in history:
+        check_kind("A turn of `history`", one, Turn, hint)
+    return tuple(history)
 
 
 @dataclass(frozen=True, slots=True)

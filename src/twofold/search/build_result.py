@@ -2,15 +2,16 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
 from twofold.domain.dataclass import dataclass, replace
-from twofold.domain.ports import Scope, Snapshot
+from twofold.domain.filters import Condition, Operator, field_names
+from twofold.domain.ports import ALL, Scope, Snapshot
 from twofold.domain.types import Chunk, Ranking, Scores, TermQuery, TermScore, TermTable
-from twofold.domain.warning import is_degraded
+from twofold.domain.warning import StageWarning, WarningCode, is_degraded
 from twofold.ranking.answerability import Signals, calibration_for, p_answerable
 from twofold.ranking.confidence import confidence
 from twofold.ranking.context_window import joined
@@ -143,7 +144,19 @@ def fetch(state: PipelineState) -> PipelineState:
     generation = 0 if view.viewer_key else view.generation  # it counts changes to what a viewer may not read
     meant = _did_you_mean(state, tables.get(0))
     fetched = Fetched(passages, windows, tables, table_keys, chance, generation, facets, meant)
-    return replace(state, fetched=fetched, stages=(*state.stages, trace))
+    warnings = (*state.warnings, *_unknown_fields(state, found=bool(keys)))
+    return replace(state, fetched=fetched, stages=(*state.stages, trace), warnings=warnings)
+
+
+def _unknown_fields(state: PipelineState, *, found: bool) -> Iterator[StageWarning]:
+    """Yield a warning for each field that no document has: of a filter that let nothing pass, and to sort by."""
+    plan, view = state.plan, state.passages.view
+    names = () if found else sorted(field_names(plan.filter))
+    keys = () if plan.results is None else [key.field for key in plan.results.sort]
+    for name in dict.fromkeys((*names, *keys)):
+        if not view.count_within(ALL, [Scope(Condition(name, Operator.EXISTS))])[0]:
+            stage = "sort" if name in keys else "filter"
+            yield StageWarning(stage, WarningCode.NO_MATCH, f"No document has the field {name!r}.")
 
 
 def _did_you_mean(state: PipelineState, table: TermTable | None) -> str:

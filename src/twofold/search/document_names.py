@@ -1,6 +1,6 @@
 """Naming a document as people do: by its id, its source, or an ending of its source."""
 
-from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.errors import InvalidInputError, NotFoundError, check_kind
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import DocumentInfo
 from twofold.system.paths import slashed
@@ -11,6 +11,7 @@ def document_named(view: Snapshot, name: str) -> DocumentInfo:
 
     Raises NotFoundError for a name that fits none, InvalidInputError for one that fits several.
     """
+    check_kind("A document's name", name, str, "Give its id, its source, or an ending of its source.")
     found = view.describe([name])
     if found:
         return found[name]

@@ -6,10 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
+from twofold.domain.errors import (
+    InvalidInputError,
+    MismatchError,
+    StorageFullError,
+    StoreError,
+    TwofoldError,
+    check_kind,
+)
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Reranker, Scope, Store
 from twofold.domain.warning import StageWarning, WarningCode
@@ -309,6 +316,8 @@ class SearchEngine:
     def _prepared_query(self, options: SearchOptions) -> PreparedQuery:
         """Return what a search is made with; options that were asked for before are not prepared again."""
         self._check_analyzer()
+        if options is not DEFAULT_OPTIONS:
+            _check_kinds(options)
         key = options.key if self._steady else None
         prepared = None if key is None else self._prepared.get(key)
         if prepared is None:
@@ -372,6 +381,18 @@ class SearchEngine:
         self._meter.record_sureness(found.confidence, found.p_answerable)
 
 
+def _check_kinds(options: SearchOptions) -> None:
+    """Raise InvalidInputError for options of another kind than they must be, which nothing would say well later."""
+    if options.k is not None and type(options.k) is not int:
+        check_kind("`k`", options.k, SupportsIndex, "Write a whole number: k=10.")
+    check_kind("`settings`", options.settings, Mapping, "Write names and values: settings={'fusion.method': 'rrf'}.")
+    for name in options.settings:
+        check_kind("The name of a setting", name, str, "Write names and values: settings={'fusion.method': 'rrf'}.")
+    check_kind("`session`", options.session, str, "Name the session by a text.")
+    if not isinstance(options.rerank, str | None) and not hasattr(options.rerank, "identity"):
+        check_kind("`rerank`", options.rerank, str | None, "Name a model, or pass a Reranker.")
+
+
 def check_question(query: object) -> None:
     """Raise InvalidInputError for a question that is no text."""
     if not isinstance(query, str):
@@ -386,6 +407,7 @@ def at_cursor(query: str, options: SearchOptions) -> tuple[SearchOptions, bytes,
     if options.offset:
         raise InvalidInputError("A search has a cursor or an offset, not both.", "Leave one of them out.")
     cursor = options.results.cursor
+    check_kind("`cursor`", cursor, str, "Give `start`, or the `next_cursor` of a result.")
     named = options.rerank if isinstance(options.rerank, str | None) else options.rerank.identity.name
     plain = replace(options, k=None, results=replace(options.results, cursor=""), rerank=named, session="", history=())
     digest = question_digest(query, repr(plain), options.history)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from twofold.domain.errors import InvalidInputError
+from twofold.domain.errors import InvalidInputError, check_kind
 from twofold.query.parse import normalize
 from twofold.text.unicode_normalization import fold
 
@@ -19,6 +19,7 @@ def pins_with(
 
     Raises InvalidInputError for a question without words, too many questions, or too many documents of one.
     """
+    check_kind("A question", query, str, "Ask in words.")
     asked = normalized_query(query)
     if not asked:
         raise InvalidInputError("The question has no word.", "Pin documents to a question as people type it.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError
+from twofold.domain.errors import InvalidInputError, check_kind
 from twofold.domain.filters import Filter
 from twofold.domain.types import TermQuery
 from twofold.query.operators import all_of
@@ -149,6 +149,8 @@ def result_plan_of(
 
     `pins` are the index's own, by question: documents to show first, and behind a `-` those to hide.
     """
+    check_kind("`recency`", options.recency, str, "Write it as text: recency='modified:30d'.")
+    check_kind("`score`", options.score, str, "Write a formula: score='0.7 * score + 0.3 / (1 + age_days)'.")
     made = ResultPlan(
         facets=tuple(map(parse_facet, _texts("facets", options.facets, MAX_FACETS))),
         sort=tuple(map(_sort_key, _texts("sort", options.sort, MAX_SORT_KEYS))),
@@ -193,6 +195,7 @@ def _sort_key(text: str) -> SortKey:
 
 
 def _boosts(given: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    check_kind("`boosts`", given, Mapping, "Write fields and factors: boosts={'title': 3}.")
     for field, factor in given.items():
         if field not in BOOSTED_FIELDS:
             raise InvalidInputError(

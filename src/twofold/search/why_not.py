@@ -11,7 +11,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.errors import InvalidInputError, NotFoundError, check_kind
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import Chunk, ChunkKeys
 from twofold.search.components import SearchComponents
@@ -56,6 +56,7 @@ def why_not(parts: SearchComponents, question: str, document: str, plan: SearchP
 
     Raises InvalidInputError for a question or a plan that cannot be; a document that is not there is an answer.
     """
+    check_kind("A document's name", document, str, "Give its id, its source, or an ending of its source.")
     check(plan)
     encoded = _encoded(parts, question, plan)
     return in_one_state(parts.store, lambda view: _explained(encoded, view, document))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NoReturn
 
 from twofold.domain.access import Readers, Viewer
-from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.errors import InvalidInputError, NotFoundError, check_kind
 from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, Snapshot, Store, StoreInfo
 from twofold.domain.snapshots import SnapshotInfo, SnapshotStore
 from twofold.domain.types import Entry, Metadata, Vector
@@ -139,6 +139,7 @@ def past_store(store: Store, when: str) -> Store:
 
 def check_name(name: str) -> None:
     """Raise InvalidInputError for what cannot be the name of a snapshot."""
+    check_kind("The name of a snapshot", name, str, "Name it by a text, such as 'before'.")
     if not SNAPSHOT_NAME.fullmatch(name) or name == NOW:
         raise InvalidInputError(
             f"{name!r} cannot be the name of a snapshot.",
