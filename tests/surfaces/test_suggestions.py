@@ -54,6 +54,14 @@ def test_nothing_is_suggested_that_only_hidden_documents_hold(index: Index) -> N
     assert [one.kind for one in index.suggest("git r", filter="source == dog.md")] == ["word"]
 
 
+def test_a_phrase_that_is_a_word_too_stands_with_the_phrases() -> None:
+    texts = {"limit.md": "The speed limit is six knots.", "lamps.md": "Two lamps.", "lead.md": "Lamps of lead."}
+    with indexed(texts) as made:
+        found = [(one.text, one.kind) for one in made.suggest("speed l")]
+
+    assert found == [("speed limit", "phrase"), ("speed lamps", "word"), ("speed lead", "word")]
+
+
 def test_as_many_are_given_as_were_asked_for(index: Index) -> None:
     assert len(index.suggest("r", k=2)) == 2
     assert list(index.suggest("  ")) == list(index.suggest("zzz")) == []

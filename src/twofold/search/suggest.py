@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError
+from twofold.domain.errors import InvalidInputError, check_kind
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import Scope, Snapshot
 from twofold.domain.types import Clause, TermQuery, WordCount
@@ -45,6 +45,7 @@ def suggestions(view: Snapshot, analyzer: Analyzer, typed: str, k: int, scope: S
     `gi` may give the title `Git`, the phrase `git reset` and the word `git`. After a space the next word is suggested.
     Raises InvalidInputError for a k out of range.
     """
+    check_kind("`k`", k, int, "Write a whole number: k=8.")
     if not 1 <= k <= MAX_SUGGESTIONS:
         raise InvalidInputError(f"k must be from 1 to {MAX_SUGGESTIONS}, not {k}.", "Ask for 8, for example.")
     text = " ".join(typed[:MAX_PREFIX_LENGTH].split()) + (" " if typed[-1:].isspace() else "")
@@ -62,7 +63,10 @@ def suggestions(view: Snapshot, analyzer: Analyzer, typed: str, k: int, scope: S
     elif words:
         found += _phrases(view, analyzer, ("", ""), _with_following(view, analyzer, words[0].word, scope), scope)
     found += [Suggestion(kept + one.word, "word", one.often) for one in words]
-    return tuple({fold(one.text): one for one in reversed(found)}.values())[::-1][:k]
+    firsts: dict[str, Suggestion] = {}
+    for one in found:  # what is a title or a phrase too stays in its place
+        firsts.setdefault(fold(one.text), one)
+    return tuple(firsts.values())[:k]
 
 
 def _titles(view: Snapshot, prefix: str, most: int, scope: Scope) -> Iterator[Suggestion]:
