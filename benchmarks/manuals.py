@@ -29,7 +29,7 @@ from twofold.config.load import load_settings
 from twofold.search.result import SearchResult
 
 QUESTIONS = Path(__file__).parent / "questions"
-ASKED = ("manuals", "more-manuals", "mail-manual", "diff-manual", "shell-manual")
+ASKED = ("manuals", "more-manuals", "mail-manual", "diff-manual", "shell-manual", "web-manual")
 COMMANDS = (
     "add am bisect blame branch checkout cherry-pick clean clone commit diff fetch format-patch gc grep init log"
     " ls-files merge mv notes pull push rebase reflog remote reset restore revert rm show stash status submodule"
@@ -48,6 +48,11 @@ DIFFUTILS = (
 ZSH = (
     "Arithmetic-Evaluation Conditional-Expressions Expansion FAQ01 FAQ02 FAQ03 FAQ04 FAQ05 Files Functions Introduction"
     " Invocation Jobs-_0026-Signals Options Parameters Prompt-Expansion Redirection Shell-Grammar"
+)
+HTTPD = (
+    "logs stopping urlmapping howto/access howto/auth howto/cgi howto/htaccess howto/public_html misc/perf-tuning"
+    " misc/security_tips mod/core programs/ab programs/apachectl programs/htpasswd programs/httpd programs/rotatelogs"
+    " rewrite/flags rewrite/intro ssl/ssl_faq ssl/ssl_howto vhosts/ip-based vhosts/name-based"
 )
 PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "postgresql-doc-15": (
@@ -115,6 +120,10 @@ PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
         tuple(f"{name}.html" for name in DIFFUTILS.split()),
     ),
     "zsh-doc": ("usr/share/doc/zsh-common/html", tuple(f"{name}.html" for name in ZSH.split())),
+    "apache2-doc": (
+        "usr/share/doc/apache2-doc/manual/en",
+        tuple(f"{name}.html" for name in HTTPD.split()),
+    ),
     "haproxy-doc": ("usr/share/doc/haproxy/html", ("intro.html", "management.html")),
 }
 
