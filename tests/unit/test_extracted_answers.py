@@ -324,6 +324,33 @@ def test_a_sentence_that_introduces_a_command_comes_with_it() -> None:
     assert [one.quote for one in answer.citations][-1] == "dpkg --listfiles foo"
 
 
+def test_a_sentence_that_ends_in_an_abbreviation_introduces_a_command() -> None:
+    text = (
+        "The answer is to give the command another name, e.g.\n\n    alias mkdir='nocorrect mkdir'\n\nBread is baked."
+    )
+    with made(text) as index:
+        answer = index.ask("How is the command given another name?", settings=ANY | {"answer.sentences": 1})
+
+    assert answer.sentences[0].text.endswith("another name, e.g.\n    alias mkdir='nocorrect mkdir'")
+
+
+def test_a_sentence_that_ends_in_a_colon_introduces_the_lines_of_a_setting() -> None:
+    block = "<RequireAll>\nRequire all granted\nRequire not ip 10.252.46.165\n</RequireAll>"
+    with made(f"To keep one visitor out do this:\n\n{block}\n\nBread is baked:\n\nIt is good.") as index:
+        kept_out = index.ask("How is one visitor kept out?", settings=ANY | {"answer.sentences": 1})
+        baked = index.ask("Is bread baked?", settings=ANY | {"answer.sentences": 1})
+
+    assert kept_out.sentences[0].text == f"To keep one visitor out do this:\n{block}"
+    assert "good" not in baked.sentences[0].text
+
+
+def test_an_entry_may_have_a_mark_for_its_name() -> None:
+    with made("Escapes\n\n%?\n  The return status of the last command.\n\n%_\n  The state of the parser.") as index:
+        answer = index.ask("Which escape shows the return status?", settings=ANY)
+
+    assert answer.sentences[0].text == "%? The return status of the last command."
+
+
 def test_a_sentence_that_introduces_a_list_comes_with_its_items() -> None:
     with made(STATES) as index:
         answer = index.ask("What is the state of a package on hold?", settings=ANY | {"answer.sentences": 1})

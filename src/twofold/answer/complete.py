@@ -26,6 +26,7 @@ _LEAST_INDENT = 2
 _LEAST_WORDS = 5  # of what introduces something without a colon: headings are shorter or have a mark
 _LONGEST_CODE = 1_200
 _LONGEST_NAME = 48
+_LONGEST_SETTING = 80
 _LEAST_WRAPPED = 50  # characters of a line that goes on in the next one
 _CODE_SHARE = 0.5
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)])[ \t]+")
@@ -42,6 +43,7 @@ _REFERS = re.compile(
 _EXPLETIVE = re.compile(r"it(?: is|'s|\u2019s| was| can be| may be| seems)\b[^.]{0,60}?\b(?:to|that)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?][\"')\]\u201d]*\s+(?=[^a-z\s])")
 _RULE = re.compile(r"[\s|:-]+")
+_LEADS_ON = re.compile(r"(?::|\be\.g\.|\bi\.e\.)$")
 _FIGURE = re.compile(r"\d")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}(?=,)")
 
@@ -266,7 +268,8 @@ def _names_entry(line: str) -> bool:
     bare = line.strip()
     if not bare or len(bare) > _LONGEST_NAME * (1 if bare.endswith(":") else 2):
         return False
-    return not bare.endswith((".", "!", "?")) and not _ITEM.match(line) and _BAR not in line
+    says = bare.endswith((".", "!", "?")) and any(map(str.isalpha, bare))  # "%?" and "$!" are names
+    return not says and not _ITEM.match(line) and _BAR not in line
 
 
 def _bullet(text: str, at: int) -> int:
@@ -340,6 +343,15 @@ def _is_code(block: str) -> bool:
     return looks > _CODE_SHARE * len(lines) and len(block) <= _LONGEST_CODE
 
 
+def _is_block(text: str) -> bool:
+    """Return whether lines are settings or the like: none is an item or a row, long, or ends as a sentence does."""
+    lines = text.splitlines()
+    return len(text) <= _LONGEST_ENTRY and not any(
+        len(line) > _LONGEST_SETTING or _BAR in line or _ITEM.match(line) or line.rstrip().endswith((".", ":", "?"))
+        for line in lines
+    )
+
+
 def _introduction_of_code(text: str, code: Span) -> list[Span]:
     """Return where the sentence stands that introduces a block of code: the last one above it, if it has no full stop.
 
@@ -352,10 +364,12 @@ def _introduction_of_code(text: str, code: Span) -> list[Span]:
 
 
 def _introduces(sentence: str) -> bool:
-    """Return whether a sentence leads to what stands below it: it ends in a colon, or in no mark and is no heading."""
+    """Return whether a sentence leads to what stands below it: it ends in a colon, in "e.g." or in no mark at all."""
     bare = sentence.rstrip(CLOSING)
     several = len(bare.split()) >= _LEAST_WORDS
-    return len(bare) <= _LONGEST_INTRODUCTION and (bare.endswith(":") or (several and bare[-1:].isalnum()))
+    return len(bare) <= _LONGEST_INTRODUCTION and (
+        _LEADS_ON.search(bare) is not None or (several and bare[-1:].isalnum())
+    )
 
 
 def _introduced(text: str, start: int, end: int) -> list[Span]:
@@ -367,7 +381,7 @@ def _introduced(text: str, start: int, end: int) -> list[Span]:
         return []
     stop = text.find("\n\n", at)
     stop = stop if stop >= 0 else len(text)
-    if _is_code(text[first:stop]):
+    if _is_code(text[first:stop]) or (text[start:end].endswith(":") and _is_block(text[first:stop])):
         return [(first, stop)]
     return [(at, _end_of_list(text, first))] if text[start:end].endswith(":") and _ITEM.match(text, first) else []
 

@@ -1,7 +1,7 @@
 """An answer without a language model: the few sentences that most likely answer, the best one first.
 
 Each sentence of the best passages has log-odds of answering (`answer.sentence_scores`); the likeliest comes first.
-Another one follows where it is not much less likely, says something else, and is worth most by
+Another one follows (`answer.further`) where it is not much less likely, says something else, and is worth most by
 
     log-odds(s) + NEW · Σ weight(t) new(t, s)
 
@@ -21,9 +21,10 @@ from twofold.answer.adjoining import around, following, joined
 from twofold.answer.certainty import Evidence, evidence_of
 from twofold.answer.complete import Complete, completed
 from twofold.answer.events import ChunkEvent, CitationEvent
+from twofold.answer.further import GAP, GAP_BROAD, Candidates, Manner, groups
 from twofold.answer.plan import AnswerPlan, Question
 from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
-from twofold.answer.sentence_scores import Likely, Scored, likely, needed_leads, scored
+from twofold.answer.sentence_scores import Likely, likely, needed_leads, read_alone, scored
 from twofold.answer.sentences import SentenceUnit, units_of
 from twofold.answer.short import short_answer
 from twofold.answer.sources import weights_of
@@ -32,22 +33,13 @@ from twofold.answer.telling import telling
 from twofold.answer.types import AnswerSentence, Citation, Source, TextTools, citation_of
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
-from twofold.domain.types import Scores
 from twofold.domain.warning import StageWarning, warning_of
 from twofold.query.broad import is_broad, wants_paragraph
 from twofold.search.result import SearchResult
 
-NEW, GAP, GAP_BROAD, WIDER = 1.5, 1.0, 2.0, 2.3
-"""How far below the best sentence's log-odds another one may be; further where a question asks for more than one fact,
-or where it holds new words of a question."""
-NEW_CHANCE, LEAST = 0.3, 0.2
-"""The same of chances, where no cross-encoder has read: another one needs this share of the best one's, or half."""
-ALIKE = 0.7
-"""From what share of common words on two sentences say the same."""
 PASSAGES, PASSAGES_TO_READ = 6, 10
 """How many passages sentences are taken from; the second where a cross-encoder reads them."""
 
-_HOLDS_NEW = 0.25
 _NAME = 2
 """From how many words on a sentence that repeats the question may answer it, as a yes or no."""
 
@@ -83,8 +75,13 @@ def extract(
     told = likely(question, units, best, found, reading)
     words = [frozenset(reading.terms(unit.text)) for unit in units]
     told = _without_names(told, words, frozenset(reading.terms(question)), frozenset(weights))
-    together, gap = _together(question, units, told, best), GAP_BROAD if is_broad(question) else GAP
-    shown = _groups(units, found, told, words, sentences, (together, gap))
+
+    def alone(places: Sequence[int]) -> Mapping[int, float]:
+        return read_alone(question, {at: units[at] for at in places}, best, reading)
+
+    gap = GAP_BROAD if is_broad(question) else GAP
+    manner = Manner(sentences, gap, _together(question, units, told, best), alone)
+    shown = groups(Candidates(units, found, told, words), manner)
     bare = {one: units[one] for one in shown if shown[one].start == one}
     led = needed_leads(question, bare, best, told, reading)
     first, by_number = next(iter(shown)), {one.number: one for one in best}
@@ -107,39 +104,6 @@ def _together(
     return lambda place: around(place, units, told.logits, by_number[units[place].source])
 
 
-def _groups(
-    units: Sequence[SentenceUnit],
-    found: Scored,
-    told: Likely,
-    words: Sequence[frozenset[str]],
-    most: int,
-    way: tuple[Callable[[int], range] | None, float],
-) -> Mapping[int, range]:
-    """Return the sentences chosen, best first, each with those shown with it: itself, or more of its paragraph.
-
-    `way` tells what is shown with one, and how far below the best another one may be.
-    """
-    together, gap = way
-    shown: dict[int, range] = {}
-    fresh = np.ones(found.terms.shape[1], dtype=bool)
-    place: int | None = int(told.logits.argmax())
-    while place is not None:
-        taken = [at for group in shown.values() for at in group]
-        shown[place] = _apart(range(place, place + 1) if together is None else together(place), place, taken)
-        fresh &= (found.terms[list(shown[place])] == 0.0).all(axis=0)
-        if len(shown) >= min(most, len(units)):
-            break
-        place = _next(told, found.terms @ (found.weights * fresh), [*taken, *shown[place]], words, gap)
-    return shown
-
-
-def _apart(group: range, place: int, taken: Sequence[int]) -> range:
-    """Return what of a group around `place` is not shown yet."""
-    start = max((at + 1 for at in taken if at < place), default=group.start)
-    stop = min((at for at in taken if at > place), default=group.stop)
-    return range(max(start, group.start), min(stop, group.stop))
-
-
 def _as_one(place: int, units: Sequence[SentenceUnit], group: range, sources: Mapping[int, Source]) -> SentenceUnit:
     return units[place] if len(group) == 1 else joined([units[at] for at in group], sources[units[place].source])
 
@@ -155,29 +119,6 @@ def _without_names(
     bare = np.array([len(one) <= _NAME and one <= (known if len(one) < _NAME else asked) for one in words])
     left = np.where(bare, -np.inf, told.logits)
     return replace(told, logits=left) if np.isfinite(left).any() else told
-
-
-def _next(told: Likely, new: Scores, chosen: Sequence[int], words: Sequence[frozenset[str]], gap: float) -> int | None:
-    """Return the sentence to tell after those chosen, None where no other is worth it."""
-    holds_new = new >= _HOLDS_NEW
-    if told.read:
-        worth, share, top = told.logits, NEW, max(told.logits[list(chosen)])
-        least = top - np.where(holds_new, max(WIDER, gap), gap)
-    else:
-        worth, share = 1.0 / (1.0 + np.exp(-told.logits)), NEW_CHANCE
-        least = max(worth[list(chosen)]) * LEAST * np.where(holds_new, 0.5, 1.0)
-    values = np.where(worth >= least, worth + share * new, -np.inf)
-    values[list(chosen)] = -np.inf
-    for place in np.argsort(-values, kind="stable"):
-        if values[place] == -np.inf:
-            return None
-        if not any(_alike(words[int(place)], words[one]) for one in chosen):
-            return int(place)
-    return None
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= ALIKE * min(len(one), len(other))
 
 
 APART = "\n\n"

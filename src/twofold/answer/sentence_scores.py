@@ -202,12 +202,20 @@ def needed_leads(
     question: str, chosen: Mapping[int, SentenceUnit], sources: Sequence[Source], found: Likely, reading: TextTools
 ) -> frozenset[int]:
     """Return which of the chosen sentences, by their places, are understood better with the sentence before them."""
-    asked = [at for at in chosen if at in found.led]
-    if reading.relevance is None or not asked:
-        return frozenset()
+    asked = {at: unit for at, unit in chosen.items() if at in found.led}
+    alone = read_alone(question, asked, sources, reading)
+    return frozenset(at for at, one in alone.items() if one < found.read[at])
+
+
+def read_alone(
+    question: str, units: Mapping[int, SentenceUnit], sources: Sequence[Source], reading: TextTools
+) -> Mapping[int, float]:
+    """Return the cross-encoder's logits of sentences below their headings, without what leads them; none without it."""
+    if reading.relevance is None or not units:
+        return {}
     by_number = {one.number: one for one in sources}
-    alone = reading.relevance(question, [_in_place(chosen[at], by_number, Lead()) for at in asked])
-    return frozenset(at for at, one in zip(asked, alone, strict=True) if one < found.read[at])
+    read = reading.relevance(question, [_in_place(unit, by_number, Lead()) for unit in units.values()])
+    return dict(zip(units, map(float, read), strict=True))
 
 
 def _in_place(unit: SentenceUnit, by_number: Mapping[int, Source], lead: Lead) -> str:
