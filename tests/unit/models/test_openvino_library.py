@@ -42,6 +42,34 @@ print(openvino_library().__name__)
 """
 
 
+AT_ONCE = """
+import sys, threading
+from twofold.models.embedders.openvino_library import openvino_library
+
+sys.setswitchinterval(1e-6)
+begin = threading.Barrier(4)
+
+def read_a_constant() -> None:
+    begin.wait()
+    openvino = openvino_library()
+    constant = openvino.op.Constant(openvino.Type.f32, openvino.Shape([1]), [1.0])
+    begin.wait()
+    constant.get_data()
+
+threads = [threading.Thread(target=read_a_constant) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("done")
+"""
+
+
+def test_threads_that_make_its_first_arrays_at_once_do_not_wait_for_each_other() -> None:
+    done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True, check=False, timeout=120.0)
+    assert (done.stdout, done.stderr) == ("done\n", "")
+
+
 def test_it_is_loaded_while_another_thread_imports_something() -> None:
     done = subprocess.run([sys.executable, "-c", MEANWHILE], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("openvino\n", "")

@@ -6,9 +6,13 @@ imported here. It stays blocked for the life of the process, since OpenVINO impo
 
 The converter of models is left out, as OpenVINO allows: it is a third of the time of the import, and models are
 converted already. What builds models from operations is a third of the rest, and is loaded when somebody asks for it.
+
+Its first array is made here as well, by one thread. Two threads that make the first one at once wait for each other for
+ever, and with them the whole process: one holds the interpreter's lock and waits for what the other has begun.
 """
 
 import sys
+import threading
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -16,6 +20,7 @@ from typing import Any
 TELEMETRY = "openvino_telemetry"
 CONVERTER = "openvino.tools.ovc"
 OPERATIONS = tuple(f"openvino.opset{number}" for number in range(1, 18))
+_FIRST_USE = threading.Lock()
 
 
 class LateModule(ModuleType):
@@ -29,8 +34,15 @@ class LateModule(ModuleType):
 
 
 def openvino_library() -> Any:  # noqa: ANN401 - the library ships no types
-    """Return the `openvino` module. Raise ImportError where it is not installed."""
-    block_telemetry()
+    """Return the `openvino` module, fit for several threads. Raise ImportError where it is not installed."""
+    with _FIRST_USE:
+        block_telemetry()
+        openvino = _imported()
+        openvino.Tensor(openvino.Type.u8, openvino.Shape([1])).data  # noqa: B018  # its first array
+    return openvino
+
+
+def _imported() -> Any:  # noqa: ANN401 - the library ships no types
     absent: dict[str, Any] = {} if CONVERTER in sys.modules else {CONVERTER: None}  # as for telemetry
     if "openvino" not in sys.modules:
         absent.update({name: LateModule(name) for name in OPERATIONS})
