@@ -1,7 +1,10 @@
 """One writer and many readers, in processes and in threads: nobody sees half a document, and nobody is locked out."""
 
 import logging
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -67,6 +70,31 @@ def test_threads_that_search_while_one_writes_see_whole_documents(quick_path: Pa
             reader.join()
     store.close()
     assert wrongs == []
+
+
+@pytest.fixture
+def hasty_threads() -> Iterator[None]:
+    """Let threads take turns a thousand times as often as they do."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hasty_threads")
+def test_a_store_that_several_threads_close_at_once_is_closed(quick_path: Path) -> None:
+    prepared(quick_path / "kb")
+    for _ in range(60):
+        store = open_busy(quick_path / "kb")
+        with ExitStack() as views:
+            for _ in range(20):
+                views.enter_context(store.view(rows_only=True))
+        closers = [threading.Thread(target=store.close, daemon=True) for _ in range(4)]
+        for closer in closers:
+            closer.start()
+        for closer in closers:
+            closer.join(30.0)
+        assert not any(closer.is_alive() for closer in closers)
 
 
 def test_a_second_writer_waits_its_time_and_is_told(quick_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The connections of one open store: readers are lent out and taken back, the writer's is kept under its lock."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 from threading import Event
@@ -51,10 +51,14 @@ class Connections:
     def close(self) -> None:
         """Close what is idle."""
         self._closed.set()
+        self._close_idle()
+
+    def _close_idle(self) -> None:
         with failures():
             for queue in (self._idle, self._writers):
-                while not queue.empty():
-                    queue.get().close()
+                with suppress(Empty):  # several threads may be at it: asking whether it is empty first would not do
+                    while True:
+                        queue.get_nowait().close()
 
     @contextmanager
     def _borrowed(self, queue: LifoQueue[LocalConnection], *, writing: bool) -> Iterator[LocalConnection]:
@@ -72,6 +76,8 @@ class Connections:
                 connection.close()
             else:
                 queue.put(connection)
+                if self._closed.is_set():  # meanwhile, by another thread, which did not see this connection
+                    self._close_idle()
 
     def _opened(self, *, writing: bool) -> LocalConnection:
         connection = open_catalog(self._folder, self._vfs.name, writing=writing)

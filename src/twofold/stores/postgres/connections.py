@@ -92,6 +92,8 @@ class Connections:
             connection.close()
         else:
             self._idle.put(connection)
+            if self._closed.is_set():  # meanwhile, by another thread, which did not see this connection
+                self._drop_idle()
 
     def _drop_idle(self) -> None:
         close_idle(self._idle)

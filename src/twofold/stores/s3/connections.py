@@ -205,6 +205,8 @@ class Connections:
             connection.close()
         else:
             queue.put(connection)
+            if self._closed.is_set():  # meanwhile, by another thread, which did not see this connection
+                self.forget()
 
     def _opened(self, *, writing: bool) -> S3Connection:
         with failures():
