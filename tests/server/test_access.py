@@ -271,6 +271,16 @@ def test_a_damaged_file_of_tokens_lets_nobody_in(tmp_path: Path) -> None:
 
     with pytest.raises(CorruptError):
         TokenStore(tmp_path).grant_for("tf_x")
+
+
+def test_a_damaged_file_of_tokens_leaves_its_lock_free(tmp_path: Path) -> None:
+    (tmp_path / "tokens.json").write_text("{")
+    impatient = TokenStore(tmp_path, wait_seconds=0.1)
+    with pytest.raises(CorruptError) as first:
+        impatient.create("a", [parse_scope("read")])
+    with pytest.raises(CorruptError) as second:  # and not that another process is writing
+        impatient.create("a", [parse_scope("read")])
+    assert str(first.value) == str(second.value)
     with visiting(tmp_path) as visit:
         assert visit.client.get("/v1/indexes").status_code == 500
 

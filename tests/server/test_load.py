@@ -95,6 +95,25 @@ def test_workers_refuse_what_has_no_room_and_go_on() -> None:
     workers.close()
 
 
+def test_what_ends_at_the_last_moment_is_answered() -> None:
+    workers = ThreadPool("test", 1, 1, HTTPStatus.SERVICE_UNAVAILABLE)
+    gate = threading.Event()
+
+    def finish() -> None:
+        gate.set()
+        while workers.busy:
+            NEVER.wait(0.001)
+
+    async def asked() -> bool:
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.05, NEVER.wait, 0.2)  # so that both of the following are due when the loop looks again
+        loop.call_later(0.1, finish)
+        return await workers.run(gate.wait, 0.15)
+
+    assert asyncio.run(asked())
+    workers.close()
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_server_whose_thread_for_jobs_has_ended_is_not_ready(tmp_path: Path) -> None:
     fill(tmp_path)

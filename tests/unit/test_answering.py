@@ -1,6 +1,7 @@
 """Conversations and options of asking an index."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,20 @@ def test_a_session_is_kept_with_the_index_and_outlives_it(tmp_path: Path) -> Non
     assert turns[1].role == "assistant"
     assert answer.session == "mine"
     assert {path.name for path in (tmp_path / "notes").iterdir()}.isdisjoint({"sessions"})
+
+
+def test_turns_that_several_threads_add_at_once_are_all_kept(tmp_path: Path) -> None:
+    made(tmp_path / "notes").close()
+    with Index(tmp_path / "notes", embedder=HashingEmbedder()) as one, ThreadPoolExecutor(8) as threads:
+        with Index(tmp_path / "notes", embedder=HashingEmbedder()) as other:
+            asked = [
+                threads.submit(index.ask, "How is a commit undone?", session="mine", settings=ANY)
+                for index in (one, other) * 12
+            ]
+            answers = [each.result(60.0) for each in asked]
+
+        assert [answer.warnings for answer in answers if any(x.code == "not_saved" for x in answer.warnings)] == []
+        assert [turn.role for turn in one.conversation("mine")] == ["user", "assistant"] * 24
 
 
 def test_dropping_an_index_drops_its_conversations(tmp_path: Path) -> None:
@@ -130,7 +145,7 @@ def test_a_name_never_becomes_a_path(tmp_path: Path, name: str) -> None:
     sessions.append(name, [Turn("user", "hello")])
 
     assert sessions.turns(name) == (Turn("user", "hello"),)
-    assert [path.parent for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "kept"]
+    assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {tmp_path / "kept"}
 
 
 def test_a_conversation_has_bounds(tmp_path: Path) -> None:

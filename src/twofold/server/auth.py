@@ -10,7 +10,8 @@ import hmac
 import re
 import secrets
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -167,8 +168,12 @@ class TokenStore:
             return None
         return Grant(record.name, record.scopes, record.id, record.principals)
 
-    def _changing(self) -> "_Changing":
-        return _Changing(self, self._path, self._wait_seconds)
+    @contextmanager
+    def _changing(self) -> Iterator[_File]:
+        """Hold the file's lock, and yield what the file holds."""
+        make_folder(self._path.parent)
+        with WriterLock(self._path.with_name("tokens.lock"), self._wait_seconds).locked():
+            yield self._read()
 
     def _read(self) -> _File:
         stamp = _stamp_of(self._path)
@@ -179,22 +184,6 @@ class TokenStore:
 
     def _write(self, held: _File) -> None:
         write_durably(self._path, [msgspec.json.encode(held)])
-
-
-class _Changing:
-    """Holds the file's lock while somebody changes it, and gives what it held."""
-
-    def __init__(self, book: TokenStore, path: Path, wait_seconds: float) -> None:
-        make_folder(path.parent)
-        self._book = book
-        self._held = WriterLock(path.with_name("tokens.lock"), wait_seconds).locked()
-
-    def __enter__(self) -> _File:
-        self._held.__enter__()
-        return self._book._read()  # noqa: SLF001  # its other half
-
-    def __exit__(self, *failure: object) -> None:
-        self._held.__exit__(None, None, None)
 
 
 def parse_scope(text: str) -> Scope:

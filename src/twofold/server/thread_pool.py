@@ -66,9 +66,8 @@ class ThreadPool:
         try:
             return await asyncio.wait_for(asyncio.shield(waited), seconds)
         except TimeoutError:
-            future.cancel()
-            if future.done() and not future.cancelled():
-                raise
+            if not future.cancel() and future.done():
+                return future.result()  # it ended at the last moment, or it is the call itself that timed out
             raise refused(
                 HTTPStatus.GATEWAY_TIMEOUT, f"The request took more than {seconds:g} s.", "Ask for less at once."
             ) from None

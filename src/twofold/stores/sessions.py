@@ -4,27 +4,35 @@ A name never becomes a path. The turns are limited in number and length, so that
 """
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from twofold.domain.errors import CorruptError, InvalidInputError, StoreError
+from twofold.domain.errors import CorruptError, InvalidInputError, StoreError, WriterBusyError
 from twofold.query.history import Turn
 from twofold.stores.local.durable import make_folder, write_durably
+from twofold.stores.local.lock import WriterLock
 
 MAX_NAME_LENGTH = 256  # characters
 MAX_TURNS = 200
 MAX_TURN_LENGTH = 16_000  # characters
+WAIT_SECONDS = 10.0
 _SUFFIX = ".jsonl"
+_LOCK_NAME = "writer.lock"
 
 
 class Sessions:
-    """The conversations with one collection. With no folder they are kept in memory alone."""
+    """The conversations with one collection. With no folder they are kept in memory alone.
+
+    Bears calls from several threads and processes: of two turns that are added at once none is lost.
+    """
 
     def __init__(self, folder: Path | None, viewer: str = "") -> None:
         self._folder = folder
         self._viewer = viewer
+        self._turn = threading.Lock()
         self._held: dict[str, tuple[Turn, ...]] = {}
 
     def of(self, viewer: str) -> "Sessions":
@@ -51,21 +59,26 @@ class Sessions:
 
     def append(self, name: str, turns: Sequence[Turn]) -> None:
         """Add to a conversation, durable when it returns. Raises StorageFullError or StoreError."""
-        kept = (*self.turns(name), *(Turn(one.role, one.text[:MAX_TURN_LENGTH]) for one in turns))[-MAX_TURNS:]
         key = self._key(name)
+        new = [Turn(one.role, one.text[:MAX_TURN_LENGTH]) for one in turns]
         if self._folder is None:
-            self._held[key] = kept
+            with self._turn:
+                self._held[key] = (*self._held.get(key, ()), *new)[-MAX_TURNS:]
             return
         make_folder(self._folder)
-        lines = (json.dumps({"role": one.role, "text": one.text}).encode() + b"\n" for one in kept)
-        write_durably(self._folder / (key + _SUFFIX), lines)
+        with _alone(self._folder):
+            kept = (*self.turns(name), *new)[-MAX_TURNS:]
+            lines = (json.dumps({"role": one.role, "text": one.text}).encode() + b"\n" for one in kept)
+            write_durably(self._folder / (key + _SUFFIX), lines)
 
     def drop(self, name: str) -> None:
         """Delete one conversation; one that is not there is gone already."""
         key = self._key(name)
-        self._held.pop(key, None)
-        if self._folder is not None:
-            (self._folder / (key + _SUFFIX)).unlink(missing_ok=True)
+        with self._turn:
+            self._held.pop(key, None)
+        if self._folder is not None and (path := self._folder / (key + _SUFFIX)).exists():
+            with _alone(self._folder):
+                path.unlink(missing_ok=True)
 
     def _key(self, name: str) -> str:
         return _key(name, self._viewer)
@@ -91,9 +104,19 @@ def sessions_folder(home: Path, *index_folders: Path) -> Path:
     return home.joinpath("sessions", *named)
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let nobody else change the conversations of a folder. Raises StoreError where somebody does for long."""
+    try:
+        with WriterLock(folder / _LOCK_NAME, WAIT_SECONDS).locked():
+            yield
+    except WriterBusyError as error:
+        raise StoreError("Conversations are being written by another process.", "Ask again after a moment.") from error
+
+
 def _empty(folder: Path) -> None:
     """Delete the conversations in a folder and below, and the folders."""
-    for path in folder.rglob("*" + _SUFFIX):
+    for path in (*folder.rglob("*" + _SUFFIX), *folder.rglob(_LOCK_NAME)):
         path.unlink(missing_ok=True)
     for below in (*sorted((one for one in folder.rglob("*") if one.is_dir()), reverse=True), folder):
         with suppress(OSError):
