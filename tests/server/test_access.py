@@ -102,7 +102,7 @@ def test_an_index_that_is_named_in_the_body_is_guarded_too(visit: Visit, path: s
 def test_who_may_not_come_in_is_told_before_the_body_is_sent(visit: Visit) -> None:
     port = int(visit.address.rpartition(":")[2])
     head = "POST /v1/indexes/notes/documents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(head.encode())
         answer = connection.recv(4096)
 
@@ -201,10 +201,10 @@ HALF_A_BODY = (
 
 @pytest.mark.parametrize("sent", [b"GET /healthz HT", HALF_A_BODY])
 def test_who_sends_too_slowly_is_not_waited_for(tmp_path: Path, sent: bytes) -> None:
-    limits = replace(DEFAULT_LIMITS, header_seconds=0.2, body_seconds=0.2)
+    limits = replace(DEFAULT_LIMITS, header_seconds=1.0, body_seconds=1.0)  # the first request must make it
     with visiting(tmp_path, limits) as visit:
         port = int(visit.address.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
             connection.sendall(sent)
             answer = connection.recv(4096)
 

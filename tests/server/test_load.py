@@ -35,7 +35,7 @@ def hammer(visit: Visit, threads: int, more: Callable[[int], bool]) -> Counter[i
 
     def visitor(_: int) -> Counter[int]:
         seen: Counter[int] = Counter()
-        with httpx2.Client(base_url=visit.address, timeout=30.0, trust_env=False) as client:
+        with httpx2.Client(base_url=visit.address, timeout=120.0, trust_env=False) as client:
             while more(seen.total()):
                 given = client.post(SEARCH, json=BODY)
                 seen[given.status_code] += 1
@@ -90,8 +90,8 @@ def test_workers_refuse_what_has_no_room_and_go_on() -> None:
         workers.submit(gate.wait)
     gate.set()
 
-    assert [one.result(10) for one in held] == [True, True]
-    assert workers.submit(lambda: 7).result(10) == 7
+    assert [one.result(60) for one in held] == [True, True]
+    assert workers.submit(lambda: 7).result(60) == 7
     workers.close()
 
 
@@ -121,7 +121,7 @@ def test_a_server_whose_thread_for_jobs_has_ended_is_not_ready(tmp_path: Path) -
         thread = next(one for one in threading.enumerate() if one.name == "twofold jobs 0")
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit))
         visit.client.post("/v1/indexes/notes/documents", json={"documents": [{"text": "It wakes the thread."}]})
-        thread.join(20.0)
+        thread.join(60.0)
         ready = visit.client.get("/readyz")
         alive = visit.client.get("/healthz").status_code
 
@@ -168,8 +168,8 @@ def test_who_never_reads_is_hung_up_on_and_nobody_else_waits(tmp_path: Path) -> 
     with visiting(tmp_path, limits) as visit, ExitStack() as stack:
         whole = len(visit.client.get("/openapi.json").content)
         silent = [stack.enter_context(unread(visit)) for _ in range(3)]
-        end = time.monotonic() + 20.0
-        with httpx2.Client(base_url=visit.address, timeout=30.0, trust_env=False) as another:
+        end = time.monotonic() + 60.0
+        with httpx2.Client(base_url=visit.address, timeout=120.0, trust_env=False) as another:
             while (served := another.post(SEARCH, json=BODY).status_code) != 200 and time.monotonic() < end:
                 pass  # there is no room for one more connection until one of the silent is gone
         received = [rest(connection) for connection in silent]
@@ -213,7 +213,7 @@ def ended(home: Path, more: Mapping[str, str]) -> None:
     with subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().rpartition(" ")[2].strip()
-        with httpx2.Client(base_url=address, timeout=30.0, trust_env=False) as client:
+        with httpx2.Client(base_url=address, timeout=120.0, trust_env=False) as client:
             status = client.post(SEARCH, json=BODY).status_code
             with client.stream("POST", "/v1/indexes/notes/ask", json=BODY) as events:
                 lines = events.iter_lines()

@@ -82,12 +82,12 @@ def visiting(  # noqa: PLR0913  # each may be left out
         thread.start()
         where = f"http://127.0.0.1:{listening.getsockname()[1]}"
         try:
-            with httpx2.Client(base_url=where, timeout=30.0, trust_env=False) as client:
+            with httpx2.Client(base_url=where, timeout=120.0, trust_env=False) as client:
                 assert client.get("/readyz").status_code == 200  # it waits in the listening socket until it is
                 yield Visit(where, client, TokenStore(home), server, home)
         finally:
             server.should_exit = True
-            thread.join(15.0)
+            thread.join(60.0)
             assert not thread.is_alive()
 
 

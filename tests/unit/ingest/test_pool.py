@@ -111,7 +111,7 @@ def test_a_file_that_misbehaves_costs_itself_and_nothing_else(act: str, expected
 
 
 def test_a_reader_that_hangs_is_ended_at_the_wall_clock_limit() -> None:
-    with faulty(wall_seconds=1.0) as pool:
+    with faulty(wall_seconds=3.0) as pool:
         hung, after = pool.read_all(does("hang", "fine"))
 
     assert (kind(hung), kind(after)) == ("limit", "read")
