@@ -12,8 +12,8 @@ from twofold._kernels_numpy import Bytes, Hashes, Offsets
 from twofold._kernels_numpy_vectors import check
 
 TOO_FAR = 255
-_MOST_LETTERS = 64
-_FARTHEST = 2
+_MAX_LETTERS = 64
+_MAX_DISTANCE = 2
 MAX_WORD_BYTES = 96
 _JOINTS = b"-.'"
 _BETWEEN = re.compile(rb"[-.']+")
@@ -49,7 +49,7 @@ def edit_distances(texts: Bytes, offsets: Offsets, kinds: Hashes, word: Bytes, m
     check(word, np.uint8, "texts")
     _check_texts(texts, offsets)
     check(kinds, np.uint64, "hashes", len(offsets) - 1)
-    if not 0 <= most <= _FARTHEST:
+    if not 0 <= most <= _MAX_DISTANCE:
         raise ValueError("most must be from 0 to 2")
     wanted, found = _letters(word.tobytes()), np.full(len(offsets) - 1, TOO_FAR, dtype=np.uint8)
     if wanted is None:
@@ -111,7 +111,7 @@ def _letters(text: bytes) -> str | None:
         read = text.decode()
     except UnicodeDecodeError:
         return None
-    return read if len(read) <= _MOST_LETTERS else None
+    return read if len(read) <= _MAX_LETTERS else None
 
 
 def _edits(first: str, second: str) -> int:

@@ -161,7 +161,7 @@ class Collection:
 
     @property
     def ignored(self) -> Sequence[Ignored]:
-        """What the current folder's file and the index itself say and are not heeded in; see docs/security.md."""
+        """The settings of the current folder's file and of the index itself that are ignored; see docs/security.md."""
         return self._ignored
 
     @property

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 
 from twofold.domain.access import PrincipalResolver
+from twofold.domain.closable import closable
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.generators import Generator, GeneratorIdentity, Message, TextStream
@@ -232,7 +233,7 @@ class GuardedGenerator:
             reply = self._generator.stream(
                 messages, max_tokens=max_tokens, temperature=temperature, stop=stop, seconds=seconds
             )
-        return GuardedStream(self._generator.identity.name, reply)
+        return GuardedStream(self._generator.identity.name, closable(reply))
 
     def close(self) -> None:
         """Do nothing: its maker closes it."""
@@ -284,9 +285,9 @@ KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
 """The group in which a part is looked for, and what it must have."""
 
 Part = TypeVar("Part")
-SEARCHING = ("retriever", "transformer")
-READING = ("reader", "chunker")
-TAKEN = frozenset({"bm25", "vector", "fused", "graph"})
+SEARCH_KINDS = ("retriever", "transformer")
+INGEST_KINDS = ("reader", "chunker")
+RESERVED_NAMES = frozenset({"bm25", "vector", "fused", "graph"})
 
 
 class CustomChunker(NamedTuple):
@@ -327,7 +328,7 @@ NO_PLUGINS = Plugins()
 class OpenPlugins:
     """The user's own parts of one index: those passed, and those found by name, each made once.
 
-    Bears calls from several threads. Entry points that fail to load, or give no such part, raise ModelError.
+    Safe to use from several threads. Entry points that fail to load, or give no such part, raise ModelError.
     """
 
     def __init__(self, given: Plugins = NO_PLUGINS) -> None:
@@ -375,14 +376,14 @@ class OpenPlugins:
 
         Raises NotFoundError for a name of no retriever and no transformer.
         """
-        found = {**self.given.retrievers, **self._named("retriever", names, SEARCHING)}
+        found = {**self.given.retrievers, **self._named("retriever", names, SEARCH_KINDS)}
         for name in found:
             _check_name(name)
         return tuple((name, GuardedRetriever(name, one)) for name, one in found.items())
 
     def transformers(self, names: Sequence[str]) -> tuple[tuple[str, QueryTransformer], ...]:
         """Return those that were passed, and the installed ones of these names. Errors as for `retrievers`."""
-        found = {**self.given.transformers, **self._named("transformer", names, SEARCHING)}
+        found = {**self.given.transformers, **self._named("transformer", names, SEARCH_KINDS)}
         return tuple((name, GuardedTransformer(name, one)) for name, one in found.items())
 
     def readers(self, names: Sequence[str]) -> tuple[CustomReader, ...]:
@@ -390,14 +391,14 @@ class OpenPlugins:
 
         Raises NotFoundError for a name of no reader and no chunker.
         """
-        return (*self.given.readers, *self._named("reader", names, READING).values())
+        return (*self.given.readers, *self._named("reader", names, INGEST_KINDS).values())
 
     def chunking(self, names: Sequence[str]) -> CustomChunker | None:
         """Return the chunker that was passed, else the installed one of these names, else None for the built-in ones.
 
         Raises NotFoundError as `readers` does, InvalidInputError for two chunkers.
         """
-        found = {} if self.given.chunker else self._named("chunker", names, READING)
+        found = {} if self.given.chunker else self._named("chunker", names, INGEST_KINDS)
         if len(found) > 1:
             raise InvalidInputError(f"There are two chunkers: {', '.join(found)}.", "Name one in plugins.ingest.")
         for own in (self.given.chunker, *(CustomChunker(name, cut) for name, cut in found.items())):
@@ -415,7 +416,7 @@ class OpenPlugins:
 
     def _named(self, kind: str, names: Sequence[str], kinds: Sequence[str]) -> Mapping[str, Any]:
         """Return those of the names that are of this kind; each must be of one of the `kinds`, or have been passed."""
-        passed = {*self.given.retrievers, *self.given.transformers} if kind in SEARCHING else set()
+        passed = {*self.given.retrievers, *self.given.transformers} if kind in SEARCH_KINDS else set()
         found = {}
         for name in names:
             one = self._installed(kind, name)
@@ -472,5 +473,5 @@ def _loaded(kind: str, name: str) -> Any:  # noqa: ANN401 - a part of any kind
 
 
 def _check_name(name: str) -> None:
-    if not name.isprintable() or not name.strip() or name in TAKEN or name.startswith("query "):
+    if not name.isprintable() or not name.strip() or name in RESERVED_NAMES or name.startswith("query "):
         raise InvalidInputError(f"A retriever cannot be called {name!r}.", "Give it a name of its own.")

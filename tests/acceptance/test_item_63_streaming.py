@@ -1,12 +1,15 @@
 """Checklist item 63: an answer as typed events, `answer_chunk` among them; cancelling stops the model."""
 
 import threading
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 from support.fake_llm_server import NEVER, Heard, Send, chatting, finished, piece
 from twofold import Index
 from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
 from twofold.answer.types import Answer
 from twofold.cli.render.results import as_data
+from twofold.domain.generators import GeneratorIdentity, Message, TextStream
 from twofold.models.embedders.hashing import HashingEmbedder
 
 ANY = {"answer.min_answerability": 0.0}
@@ -107,3 +110,43 @@ def test_an_error_is_the_last_event_of_a_stream() -> None:
     assert isinstance(events[-1], ErrorEvent)
     assert events[-1].code == 2
     assert events[-1].status == 400
+
+
+class WithYield:
+    """A model of the user's own whose reply is what a function with `yield` gives."""
+
+    identity = GeneratorIdentity("own", "1")
+
+    def __init__(self) -> None:
+        self.asked, self.go_on, self.given = threading.Event(), threading.Event(), 0
+
+    def stream(self, messages: Sequence[Message], **_: object) -> TextStream:
+        assert messages
+        return cast("TextStream", self.pieces())
+
+    def pieces(self) -> Iterator[str]:
+        self.asked.set()
+        self.go_on.wait(30.0)
+        for _ in range(100):
+            self.given += 1
+            yield "and so on "
+
+    def close(self) -> None:
+        """Keep nothing."""
+
+
+def test_closing_while_a_model_with_yield_is_waited_for_ends_it_after_that_piece() -> None:
+    events: list[Event] = []
+    model = WithYield()
+    with small() as index:
+        stream = index.ask_stream("How tall?", llm=model, settings=ANY)
+        reader = threading.Thread(target=lambda: events.extend(stream))
+        reader.start()
+        assert model.asked.wait(30.0)
+        stream.close()
+        model.go_on.set()
+        reader.join(30.0)
+
+    assert not reader.is_alive()
+    assert model.given <= 1
+    assert not any(isinstance(event, DoneEvent | ErrorEvent) for event in events)

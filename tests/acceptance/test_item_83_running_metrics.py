@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from twofold import Index
 from twofold.models.embedders.hashing import HashingEmbedder
-from twofold.search.metrics import LAST, MAX_NAMES, OTHERS, DocumentCounts, Meter, Times, percentile
+from twofold.search.metrics import MAX_NAMES, OTHERS, WINDOW_SIZE, DocumentCounts, Meter, Times, percentile
 
 STAGES = {"embed": 50.0, "vector": 100.0, "rerank": 30.0, "fuse": 5.0, "synthesise": 50.0}
 
@@ -100,10 +100,10 @@ def test_so_many_percent_lie_at_or_below_a_percentile_and_fewer_below_any_smalle
 
 def test_means_are_of_all_and_percentiles_of_the_last_thousand() -> None:
     meter = Meter()
-    for number in range(3 * LAST):
-        meter.record({"total": 1.0 if number < 2 * LAST else 4.0})
+    for number in range(3 * WINDOW_SIZE):
+        meter.record({"total": 1.0 if number < 2 * WINDOW_SIZE else 4.0})
 
-    assert meter.snapshot().response == Times(3 * LAST, 2.0, 4.0, 4.0)
+    assert meter.snapshot().response == Times(3 * WINDOW_SIZE, 2.0, 4.0, 4.0)
 
 
 def test_names_without_end_are_counted_together() -> None:

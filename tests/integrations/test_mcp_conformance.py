@@ -21,6 +21,9 @@ def address(tmp_path: Path) -> Iterator[str]:
         pytest.skip("the conformance suite is not installed; `make setup` does it")
     fill(tmp_path)
     with visiting(tmp_path, said={"index": "notes"}) as visit:
+        visit.client.post(
+            "/mcp", json={}
+        )  # loads what the endpoint needs: the suite gives its first request little time
         yield f"{visit.address}/mcp"
 
 

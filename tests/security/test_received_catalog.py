@@ -24,7 +24,7 @@ from twofold.cli.app import application
 from twofold.config.load import load_settings
 from twofold.domain.errors import CorruptError
 from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS, seal
-from twofold.stores.local.segment import ALIGNMENT, HEADER_BYTES_AT_MOST, MAGIC, checksum
+from twofold.stores.local.segment import ALIGNMENT, MAGIC, MAX_HEADER_BYTES, checksum
 
 TEXTS = {
     "cat.txt": "The cat sat on the mat. It purred all afternoon.",
@@ -317,9 +317,9 @@ def reordered(folder: Path, change: Callable[[Table, bytearray], None]) -> None:
     """Change the one segment of an index, and list the checksum that it then has."""
     (path,) = (folder / "segments").iterdir()
     content = bytearray(path.read_bytes())
-    table: Table = json.loads(content[len(MAGIC) : HEADER_BYTES_AT_MOST])
+    table: Table = json.loads(content[len(MAGIC) : MAX_HEADER_BYTES])
     change(table, content)
-    content[:HEADER_BYTES_AT_MOST] = (MAGIC + json.dumps(table).encode()).ljust(HEADER_BYTES_AT_MOST, b"\n")
+    content[:MAX_HEADER_BYTES] = (MAGIC + json.dumps(table).encode()).ljust(MAX_HEADER_BYTES, b"\n")
     path.write_bytes(content)
     with altered(folder) as connection:
         connection.execute("UPDATE segment SET checksum = ?", (checksum([bytes(content)]),))
@@ -329,7 +329,7 @@ def moved(by: int) -> Callable[[Table, bytearray], None]:
     def change(table: Table, content: bytearray) -> None:
         for place in table.values():
             place["offset"] = int(str(place["offset"])) + by
-        content[HEADER_BYTES_AT_MOST:HEADER_BYTES_AT_MOST] = bytes(by)
+        content[MAX_HEADER_BYTES:MAX_HEADER_BYTES] = bytes(by)
 
     return change
 
@@ -364,7 +364,7 @@ def without(array: str) -> Callable[[Table, bytearray], None]:
 SEGMENTS: dict[str, Callable[[Table, bytearray], None]] = {
     "all moved by one byte": moved(1),
     "all moved by half an alignment": moved(ALIGNMENT // 2),
-    "postings moved": told("slots", "offset", HEADER_BYTES_AT_MOST + 1),
+    "postings moved": told("slots", "offset", MAX_HEADER_BYTES + 1),
     "vectors in the header": told("vectors", "offset", 0),
     "vectors beyond the end": told("vectors", "offset", 2**40),
     "vectors before the file": told("vectors", "offset", -ALIGNMENT),

@@ -242,7 +242,7 @@ def test_an_address_that_others_reach_needs_a_token(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="no token"):
         plan_for(settings, nobody, Address("0.0.0.0"))  # noqa: S104  # what is refused
     record, _ = book.create("a", [Scope(Action.READ)])
-    assert plan_for(settings, nobody, Address("0.0.0.0")).doors.token_needed  # noqa: S104
+    assert plan_for(settings, nobody, Address("0.0.0.0")).policy.token_needed  # noqa: S104
     book.revoke(record.id)
     with pytest.raises(InvalidInputError, match="no token"):
         plan_for(settings, nobody, Address("0.0.0.0"))  # noqa: S104

@@ -180,11 +180,13 @@ def test_who_never_reads_is_hung_up_on_and_nobody_else_waits(tmp_path: Path) -> 
 
 def test_a_slow_reader_gets_all_of_it(tmp_path: Path) -> None:
     fill(tmp_path)
-    with visiting(tmp_path, replace(DEFAULT_LIMITS, write_seconds=5.0)) as visit, unread(visit) as connection:
+    with visiting(tmp_path, replace(DEFAULT_LIMITS, write_seconds=60.0)) as visit, unread(visit) as connection:
         whole = visit.client.get("/openapi.json").content
         received = 0
         while received < 200 * len(whole):
-            received += len(connection.recv(1 << 20))
+            more = connection.recv(1 << 20)
+            assert more  # else it was hung up on
+            received += len(more)
 
     assert received > 200 * len(whole)
 

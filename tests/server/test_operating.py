@@ -6,6 +6,7 @@ import signal
 import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -137,14 +138,19 @@ def test_each_token_has_its_own_requests_a_minute(tmp_path: Path) -> None:
     fill(tmp_path)
     with visiting(tmp_path, ServerLimits(requests_per_minute=3)) as visit:
         busy, calm = visit.as_bearer("read"), visit.as_bearer("read")
-        said = [visit.client.get("/v1/indexes", headers=busy) for _ in range(5)]
+        began, said = time.monotonic(), [visit.client.get("/v1/indexes", headers=busy)]
+        while said[-1].status_code == 200:
+            said.append(visit.client.get("/v1/indexes", headers=busy))
+        taken = time.monotonic() - began
         other = visit.client.get("/v1/indexes", headers=calm)
         healthy = visit.client.get("/healthz", headers=busy)
 
-    assert [one.status_code for one in said] == [200, 200, 200, 429, 429]
-    assert 1 <= int(said[3].headers["Retry-After"]) <= 20  # a third of a minute for one of three
-    assert said[3].json()["type"] == "too-many-requests"
-    assert "3 requests a minute" in said[3].json()["detail"]
+    refused = said.pop()
+    assert refused.status_code == 429
+    assert 3 <= len(said) <= 3 + taken / 20  # a third of a minute for one of three
+    assert 1 <= int(refused.headers["Retry-After"]) <= 20
+    assert refused.json()["type"] == "too-many-requests"
+    assert "3 requests a minute" in refused.json()["detail"]
     assert (other.status_code, healthy.status_code) == (200, 200)
 
 

@@ -18,7 +18,7 @@ from twofold.plugins import NO_PLUGINS, Plugins
 from twofold.server.app import create_server
 from twofold.server.auth import TokenStore, parse_scope
 from twofold.server.limits import DEFAULT_LIMITS, ServerLimits
-from twofold.server.run import Address, LocalServer, bound, configured, plan_for
+from twofold.server.run import Address, GracefulServer, bound, configured, plan_for
 from twofold.server.tracing import Traces
 
 TEXTS = {
@@ -77,7 +77,7 @@ def visiting(  # noqa: PLR0913  # each may be left out
     )
     plan = replace(plan, database=database, models=models, resolver=resolver or plan.resolver, traces=traces)
     with bound(address) as listening:
-        server = LocalServer(configured(create_server(plan), limits))
+        server = GracefulServer(configured(create_server(plan), limits))
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         where = f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -394,12 +394,12 @@ def test_chances_that_hold_for_a_third_of_the_answers_are_too_high(
     shown = run(*asked).out
 
     assert (held["answers"], held["unknown"], held["judged_by"]) == (6, 0, "document")
-    assert held["said"] == pytest.approx(0.9809, abs=1e-3)
-    assert held["right"] == pytest.approx(2 / 6)
+    assert held["predicted"] == pytest.approx(0.9809, abs=1e-3)
+    assert held["observed"] == pytest.approx(2 / 6)
     assert held["ece"] == pytest.approx(0.9809 - 2 / 6, abs=1e-3)
     assert [(one["low"], one["answers"]) for one in held["reliability"]] == [(0.9, 6)]
     assert held["risk_coverage"][-1]["risk"] == pytest.approx(4 / 6)
-    assert "0.9-1.0  0.98  0.33        6  #######             |" in shown
+    assert "0.9-1.0       0.98      0.33        6  #######             |" in shown
     assert "They are too high here, beyond luck" in shown
 
 
@@ -411,7 +411,7 @@ def test_chances_are_held_against_the_text_of_answers_too(
     done = run("--set", fond_of_undoing, "eval", folder, "--answers", answers, "-m", "hybrid", "--confidence", "--json")
 
     (held,) = done.data["confidence"]
-    assert (held["judged_by"], held["answers"], held["right"]) == ("answer", 2, 0.5)
+    assert (held["judged_by"], held["answers"], held["observed"]) == ("answer", 2, 0.5)
 
 
 def test_a_run_of_elsewhere_has_no_chances(run: Run, folder: Path, tmp_path: Path) -> None:
@@ -431,7 +431,7 @@ def test_the_error_of_chances_is_worked_out() -> None:
     assert [(one.low, one.answers) for one in held.reliability] == [(0.1, 1), (0.9, 3)]
     assert held.risk_coverage[-1].risk == pytest.approx(0.25)
     assert (held.answers, held.unknown) == (4, 1)
-    assert held.said == pytest.approx((0.9 * 3 + 0.1) / 4)
+    assert held.predicted == pytest.approx((0.9 * 3 + 0.1) / 4)
 
 
 def test_luck_is_what_true_chances_show() -> None:

@@ -173,7 +173,7 @@ def test_at_a_terminal_a_key_is_enough(asked: Path) -> None:
 def until(terminal: int, text: str) -> str:
     shown = b""
     while text not in shown.decode(errors="replace"):
-        assert select.select([terminal], [], [], 30)[0], shown
+        assert select.select([terminal], [], [], 120)[0], shown
         shown += os.read(terminal, 4096)
     return shown.decode(errors="replace")
 

@@ -8,7 +8,7 @@ import pytest
 
 from support.mail_server import PASSWORD, MailServer, mail_server
 from surfaces.conftest import Run
-from twofold.connectors.imap import FETCHED_AT_ONCE, ImapConnector
+from twofold.connectors.imap import FETCH_BATCH_SIZE, ImapConnector
 from twofold.domain.errors import InvalidInputError
 
 
@@ -92,11 +92,11 @@ def test_one_folder_is_followed_with_those_in_it(run: Run, mail: MailServer) -> 
 
 def test_many_messages_are_fetched_in_batches(run: Run, mail: MailServer) -> None:
     with mail.account() as client:
-        for number in range(FETCHED_AT_ONCE + 5):
+        for number in range(FETCH_BATCH_SIZE + 5):
             client.append("INBOX", f"Subject: Ship {number}\r\n\r\nShip number {number} came in.\r\n".encode())
 
-    assert sync(run, mail.address)["added"] == FETCHED_AT_ONCE + 5
-    assert len(set(titles(run))) == FETCHED_AT_ONCE + 5
+    assert sync(run, mail.address)["added"] == FETCH_BATCH_SIZE + 5
+    assert len(set(titles(run))) == FETCH_BATCH_SIZE + 5
 
 
 def test_a_message_that_is_too_large_is_left_out_with_the_reason(run: Run, mail: MailServer) -> None:

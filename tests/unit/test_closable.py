@@ -47,6 +47,7 @@ def test_closing_does_not_wait_for_a_thread_that_waits_for_an_item() -> None:
         asked.set()
         answered.wait(30.0)
         yield 1
+        yield 2
 
     shared = ClosableGenerator(items())
     heard: list[int] = []

@@ -64,7 +64,7 @@ Prepare = Callable[[SearchOptions], PreparedAnswer]
 
 
 class AnswerEngine:
-    """Answers questions about one index, or several. Bears calls from several threads."""
+    """Answers questions about one index, or several. Safe to use from several threads."""
 
     def __init__(self, searcher: Searching, prepare: Prepare, sessions: Sessions) -> None:
         self._searcher = searcher

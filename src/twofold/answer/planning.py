@@ -21,7 +21,7 @@ MAX_POINTS = 8
 MAX_DRAFT_LENGTH = 16_000  # characters that are handed back
 
 
-class RawValue:
+class FinishedReply:
     """A reply that is there already."""
 
     def __init__(self, text: str) -> None:
@@ -67,7 +67,7 @@ def planned(
         pass
     faults = [one.text for one in critic.sentences if one.supported is False]
     if cut.made or not faults or critic.refused:
-        return RawValue(draft)
+        return FinishedReply(draft)
     yield StageEvent("revise")
     told = (Message("assistant", critic.text[:MAX_DRAFT_LENGTH]), critic_message(faults))
     return reply_of(generator, (*messages, *told), plan, cut)

@@ -5,7 +5,7 @@ from os import PathLike
 from types import TracebackType
 from typing import Self
 
-from twofold.compat.voicevault import HybridRetriever, OneArm
+from twofold.compat.voicevault import HybridRetriever, SingleRetriever
 from twofold.config.load import load_settings
 from twofold.domain.ports import Embedder
 from twofold.factory.places import INDEX_FOLDER
@@ -21,7 +21,7 @@ class KBManager:
 
     def __init__(self, embedder: Embedder | None = None) -> None:
         self._embedder = embedder
-        self._retrievers: list[OneArm] = []
+        self._retrievers: list[SingleRetriever] = []
 
     def list_kbs(self) -> list[str]:
         """Return the names of all knowledge bases, in order."""
@@ -40,7 +40,7 @@ class KBManager:
         """Delete a knowledge base for good. Raises NotFoundError if it does not exist."""
         Index(kb_name, embedder=self._embedder, create=False).drop()
 
-    def register(self, retriever: OneArm) -> None:
+    def register(self, retriever: SingleRetriever) -> None:
         """Reload a retriever whenever something is ingested."""
         self._retrievers.append(retriever)
 

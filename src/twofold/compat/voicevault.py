@@ -87,7 +87,7 @@ class HybridRetriever:
         self.close()
 
 
-class OneArm:
+class SingleRetriever:
     """One retriever of a knowledge base; a knowledge base that does not exist has no passages."""
 
     mode = "bm25"
@@ -121,11 +121,11 @@ class OneArm:
         self._opened = None
 
 
-class BM25Retriever(OneArm):
+class BM25Retriever(SingleRetriever):
     """BM25 only: passages without any of the terms are left out."""
 
 
-class VectorRetriever(OneArm):
+class VectorRetriever(SingleRetriever):
     """Vector search only."""
 
     mode = "vector"

@@ -236,7 +236,7 @@ def _anything(_key: str, _value: object) -> bool:
 
 
 def _joined(sources: tuple[_Source, ...]) -> tuple[dict[str, RawValue], dict[str, object], tuple[Ignored, ...]]:
-    """Put layers over one another, the strongest last; also give what was not heeded, and would have held."""
+    """Put layers over one another, the strongest last; also return what was ignored, and would have held."""
     said: dict[str, RawValue] = {}
     values: dict[str, object] = {}
     unheard: dict[str, Ignored] = {}

@@ -18,7 +18,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 _EMBEDDER = "all-MiniLM-L6-v2"
-_ARMS: Mapping[str, str] = MappingProxyType(
+_RETRIEVERS: Mapping[str, str] = MappingProxyType(
     {
         "fts": "bm25",
         "bm25": "bm25",
@@ -31,7 +31,7 @@ _ARMS: Mapping[str, str] = MappingProxyType(
 _CHUNKERS: Mapping[str, str] = MappingProxyType(
     {"semantic": "semantic", "layout": "structure", "hybrid": "hybrid", "structure": "structure", "fixed": "fixed"}
 )
-_FORMS: Mapping[str, str] = MappingProxyType({"weighted": "linear", "rrf": "rrf"})
+_FUSION_METHODS: Mapping[str, str] = MappingProxyType({"weighted": "linear", "rrf": "rrf"})
 _NO_MODEL = ("Qwen/Qwen3-Embedding-0.6B", "BAAI/bge-large-en-v1.5", "text-embedding-ada-002", "text-embedding-3-large")
 _MODELS: Mapping[str, str] = MappingProxyType(
     {
@@ -134,10 +134,10 @@ UNUSED: Mapping[str, str] = MappingProxyType(
 )
 _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        "searchType": _ARMS,
-        "RETRIEVAL_CONFIG.search_type": _ARMS,
-        "retrieval_mode": _ARMS,
-        "hybrid_fusion_method": _FORMS,
+        "searchType": _RETRIEVERS,
+        "RETRIEVAL_CONFIG.search_type": _RETRIEVERS,
+        "retrieval_mode": _RETRIEVERS,
+        "hybrid_fusion_method": _FUSION_METHODS,
         "chunking_strategy": _CHUNKERS,
     }
 )

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 PASSWORD = "IMAP_PASSWORD"  # noqa: S105  # the name of a variable
 SECONDS = 30.0
-LISTED_AT_ONCE = 1_000
-FETCHED_AT_ONCE = 100
-BYTES_AT_ONCE = 8 << 20
+LIST_BATCH_SIZE = 1_000
+FETCH_BATCH_SIZE = 100
+FETCH_BATCH_BYTES = 8 << 20
 _LEFT_OUT = frozenset({b"\\noselect", b"\\nonexistent", b"\\all", b"\\junk", b"\\trash", b"\\drafts"})
 _ASKED = ["RFC822.SIZE", "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)]"]
 _MESSAGE_ID = b"BODY[HEADER.FIELDS (MESSAGE-ID)]"
@@ -139,10 +139,10 @@ class ImapConnector:
         era = self._select(folder)
         client = self._connected()
         numbers = client.search("ALL")
-        for start in range(0, len(numbers), LISTED_AT_ONCE):
+        for start in range(0, len(numbers), LIST_BATCH_SIZE):
             if self._selected != folder:  # a message was fetched meanwhile
                 self._select(folder)
-            part = client.fetch(numbers[start : start + LISTED_AT_ONCE], _ASKED)
+            part = client.fetch(numbers[start : start + LIST_BATCH_SIZE], _ASKED)
             for number, said in sorted(part.items()):
                 size = int(said[b"RFC822.SIZE"])
                 name = _message_id(said.get(_MESSAGE_ID, b"")) or f"{folder} {era} {number}".encode()
@@ -155,7 +155,7 @@ class ImapConnector:
         wanted, size = {first.number: source}, first.size
         for name, message in dropwhile(lambda one: one[0] != source, list(self._waiting.items())):
             size += message.size if name != source else 0
-            if message.folder != first.folder or size > BYTES_AT_ONCE or len(wanted) == FETCHED_AT_ONCE:
+            if message.folder != first.folder or size > FETCH_BATCH_BYTES or len(wanted) == FETCH_BATCH_SIZE:
                 break
             wanted[message.number] = name
         if self._selected != first.folder:

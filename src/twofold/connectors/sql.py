@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import psycopg
 
 TEXT_COLUMNS = ("text", "body", "content")
-ROWS_AT_ONCE = 500
+ROW_BATCH_SIZE = 500
 SECONDS_TO_CONNECT = 20
 
 Row = tuple[Sequence[str], Sequence[object]]
@@ -163,7 +163,7 @@ class PostgresConnector(_Rows):
         """Run the query with a cursor of the server, so that any number of rows takes little memory."""
         connection.read_only = True
         with connection.cursor(name="twofold") as cursor:
-            cursor.itersize = ROWS_AT_ONCE
+            cursor.itersize = ROW_BATCH_SIZE
             cursor.execute(self._query.encode())
             names = [column.name.lower() for column in cursor.description or ()]
             for row in cursor:

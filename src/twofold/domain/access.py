@@ -114,7 +114,7 @@ class CallerIdentity:
 
 
 class PrincipalResolver(Protocol):
-    """Knows who somebody is, such as by a directory of groups. Bears calls from several threads."""
+    """Knows who somebody is, such as by a directory of groups. Safe to use from several threads."""
 
     def principals(self, caller: CallerIdentity) -> Iterable[str]:
         """Return the principals of a caller as of now; `*` among them for one who may read every document.

@@ -69,7 +69,7 @@ class TellsReading(Protocol):
 
 
 class Generator(Protocol):
-    """Writes text. Bears calls from several threads."""
+    """Writes text. Safe to use from several threads."""
 
     @property
     def identity(self) -> GeneratorIdentity:
@@ -100,10 +100,9 @@ def complete(
     *,
     max_tokens: int = MAX_TOKENS,
     temperature: float = 0.0,
-    stop: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> str:
     """Return a whole reply. Raises as `Generator.stream` and its pieces do; half a reply is never given."""
-    reply = generator.stream(messages, max_tokens=max_tokens, temperature=temperature, stop=stop, seconds=seconds)
+    reply = generator.stream(messages, max_tokens=max_tokens, temperature=temperature, seconds=seconds)
     with closing(reply):
         return "".join(reply)

@@ -51,7 +51,7 @@ class EmbedderIdentity:
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors. Bears calls from several threads."""
+    """Turns text into unit vectors. Safe to use from several threads."""
 
     @property
     def identity(self) -> EmbedderIdentity:
@@ -101,7 +101,7 @@ class RerankerIdentity:
 
 
 class Reranker(Protocol):
-    """Reads a question and a passage together, and says how well they fit. Bears calls from several threads."""
+    """Reads a question and a passage together, and says how well they fit. Safe to use from several threads."""
 
     @property
     def identity(self) -> RerankerIdentity:
@@ -136,7 +136,7 @@ class Retrieved:
 
 
 class Retriever(Protocol):
-    """Finds passages of a collection by a way of its own. Bears calls from several threads."""
+    """Finds passages of a collection by a way of its own. Safe to use from several threads."""
 
     def search(self, query: str, k: int) -> Sequence[Retrieved]:
         """Return at most k passages, in any order; what the collection does not hold is left out by the caller."""

@@ -1,6 +1,6 @@
-"""How far the chance that an answer is correct can be relied on: what was said against what was.
+"""How far the chance that an answer is correct can be relied on: what was predicted against what was observed.
 
-    ECE = Σ bins (questions in the bin / all) · |mean chance said - share that was right|
+    ECE = Σ bins (questions in the bin / all) · |mean predicted chance - observed share that was right|
 
 over ten bins of equal width. Few answers show an error also where every chance is true: `ece_by_luck` is what 95 of 100
 such samples stay below, so that an ECE above it says something. Risk and coverage: of the answers in the order of their
@@ -15,7 +15,7 @@ import numpy as np
 from twofold.domain.dataclass import dataclass
 
 BINS = 10
-DRAWS, LEVEL = 1_000, 0.95
+RESAMPLES, LEVEL = 1_000, 0.95
 
 JudgedBy = Literal["document", "answer"]
 """What makes an answer right: it cites a document that is judged relevant, or it shows an answer that is."""
@@ -23,12 +23,12 @@ JudgedBy = Literal["document", "answer"]
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityPoint:
-    """Answers whose chance lies in [low, high): the mean that was said, the share that was right, and how many."""
+    """Answers whose chance lies in [low, high): the mean predicted, the share observed right, and how many."""
 
     low: float
     high: float
-    said: float
-    was: float
+    predicted: float
+    observed: float
     answers: int
 
 
@@ -45,15 +45,15 @@ class RiskPoint:
 class Confidence:
     """How one configuration's chances held. `unknown` counts answers without a chance; they are in nothing else.
 
-    `said` is the mean chance, `right` the share of the answers that were right.
+    `predicted` is the mean chance, `observed` the share of the answers that were right.
     """
 
     name: str
     judged_by: JudgedBy
     answers: int
     unknown: int
-    said: float
-    right: float
+    predicted: float
+    observed: float
     ece: float
     ece_by_luck: float
     reliability: tuple[ReliabilityPoint, ...]
@@ -76,9 +76,9 @@ def confidence_of(name: str, told: Sequence[tuple[float | None, bool]], judged_b
         judged_by=judged_by,
         answers=len(known),
         unknown=len(told) - len(known),
-        said=sum(chance for chance, _ in known) / len(known),
-        right=sum(right for _, right in known) / len(known),
-        ece=sum(one.answers * abs(one.said - one.was) for one in points) / len(known),
+        predicted=sum(chance for chance, _ in known) / len(known),
+        observed=sum(right for _, right in known) / len(known),
+        ece=sum(one.answers * abs(one.predicted - one.observed) for one in points) / len(known),
         ece_by_luck=_ece_by_luck([chance for chance, _ in known]),
         reliability=points,
         risk_coverage=tuple(_risks(known)),
@@ -90,17 +90,18 @@ def _points(known: Sequence[tuple[float, bool]]) -> list[ReliabilityPoint]:
     for place in range(BINS):
         some = [one for one in known if min(int(one[0] * BINS), BINS - 1) == place]
         if some:
-            said, was = sum(chance for chance, _ in some) / len(some), sum(right for _, right in some) / len(some)
-            made.append(ReliabilityPoint(place / BINS, (place + 1) / BINS, said, was, len(some)))
+            predicted = sum(chance for chance, _ in some) / len(some)
+            observed = sum(right for _, right in some) / len(some)
+            made.append(ReliabilityPoint(place / BINS, (place + 1) / BINS, predicted, observed, len(some)))
     return made
 
 
 def _ece_by_luck(chances: Sequence[float]) -> float:
-    """Return the ECE that 95 of 100 samples stay below whose answers are right as often as is said; always the same."""
-    said = np.array(chances)
-    apart = (np.random.default_rng(0).random((DRAWS, len(said))) < said) - said
-    places = np.minimum((said * BINS).astype(int), BINS - 1)
-    errors = sum(np.abs(apart[:, places == place].sum(axis=1)) for place in range(BINS)) / len(said)
+    """Return the ECE that 95 of 100 samples stay below whose answers are right as often as predicted; never random."""
+    predicted = np.array(chances)
+    apart = (np.random.default_rng(0).random((RESAMPLES, len(predicted))) < predicted) - predicted
+    places = np.minimum((predicted * BINS).astype(int), BINS - 1)
+    errors = sum(np.abs(apart[:, places == place].sum(axis=1)) for place in range(BINS)) / len(predicted)
     return float(np.quantile(errors, LEVEL))
 
 

@@ -28,7 +28,7 @@ QUERIES: Final = 60
 MIN_PASSAGES: Final = 300
 """In a smaller index the ten best are much the same by any weight."""
 
-LEAST_CHANGE: Final = 0.02
+MIN_CHANGE: Final = 0.02
 
 Judge = Callable[[str, float], Sequence[float]]
 """Returns the relevance, each in [0, 1], of the passages that come first for a query by a weight, best first."""
@@ -101,7 +101,7 @@ def choose_weight(values: Sequence[Sequence[float]], weights: Sequence[float], d
         trials.append(WeightTrial(weight, fmean(row[at] for row in values), mean, error))
     best = max(trials, key=lambda one: (one.gain, -abs(one.weight - default)))
     moved = round(default + (best.weight - default) * _certainty(best), 2)
-    chosen = moved if abs(moved - default) >= LEAST_CHANGE else default
+    chosen = moved if abs(moved - default) >= MIN_CHANGE else default
     return WeightChoice(default, best.weight, chosen, len(values), tuple(trials))
 
 

@@ -104,16 +104,9 @@ def evaluate_run(
     )
 
 
-def summarize(
-    name: str,
-    scored: Sequence[MetricValues],
-    ms_per_query: float | None,
-    *,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Row:
-    """Average each metric over the questions, with bootstrap intervals of this level."""
-    figures = tuple(Figure(one.metric, bootstrap_interval(one.values, level, seed=seed)) for one in scored)
+def summarize(name: str, scored: Sequence[MetricValues], ms_per_query: float | None) -> Row:
+    """Average each metric over the questions, with bootstrap intervals at 95 %."""
+    figures = tuple(Figure(one.metric, bootstrap_interval(one.values)) for one in scored)
     return Row(name, figures, ms_per_query)
 
 

@@ -6,7 +6,7 @@ from time import perf_counter
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluation.dataset import JudgedCollection, Question
-from twofold.evaluation.report import STANDARD, Comparison, Metric, Row, Scored, compare_all, evaluate_run, summarize
+from twofold.evaluation.report import STANDARD, Comparison, Row, Scored, compare_all, evaluate_run, summarize
 
 Find = Callable[[str, int], Sequence[str]]
 """Gives the documents that a question finds, best first, as the judgements name them, up to a number."""
@@ -60,18 +60,16 @@ def judged_questions(grades: Grades, most: int) -> JudgedCollection:
     )
 
 
-def measure_variants(
-    judged: JudgedCollection, ways: Mapping[str, Find], metrics: Sequence[Metric] = STANDARD
-) -> Variants:
+def measure_variants(judged: JudgedCollection, ways: Mapping[str, Find]) -> Variants:
     """Ask every question in every way and count. Raises what the ways raise."""
     scored: list[Scored] = []
     rows: list[Row] = []
-    depth = max(metric.k for metric in metrics)
+    depth = max(metric.k for metric in STANDARD)
     for name, find in ways.items():
         started = perf_counter()
         run = {one.id: find(one.text, depth) for one in judged.queries}
         milliseconds = 1000.0 * (perf_counter() - started) / len(judged.queries)
-        scored.append(Scored(name, evaluate_run(run, judged, metrics)))
+        scored.append(Scored(name, evaluate_run(run, judged, STANDARD)))
         rows.append(summarize(name, scored[-1].values, milliseconds))
     compared = compare_all(scored[:-1], scored[-1], judged.queries) if len(scored) > 1 else ()
     each = zip(*(one.values[0].values for one in scored), strict=True)

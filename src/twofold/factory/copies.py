@@ -23,7 +23,7 @@ from twofold.stores.local.store import LocalStore
 from twofold.system.files import flush_folder
 
 MAKING = ".making-"
-DOCUMENTS_AT_ONCE = 64
+DOCUMENT_BATCH_SIZE = 64
 
 
 def copy_index(store: Store, where: str | Path, settings: Settings) -> None:
@@ -90,7 +90,7 @@ def _fill(
     if fingerprint is not None:
         made.ensure_fingerprint(fingerprint)
     rest = iter(entries)
-    while some := list(islice(rest, DOCUMENTS_AT_ONCE)):
+    while some := list(islice(rest, DOCUMENT_BATCH_SIZE)):
         made.upsert(some)
     made.set_settings(kept[0])
     if kept[1]:

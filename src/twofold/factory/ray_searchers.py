@@ -45,7 +45,7 @@ class _Place(NamedTuple):
 
 
 class RaySearchers:
-    """Asks actors, and has another one started where one does not answer. Bears calls from several threads.
+    """Asks actors, and has another one started where one does not answer. Safe to use from several threads.
 
     `made` starts the actor of a number, given that and how many there are.
     """

@@ -62,7 +62,7 @@ Model = TypeVar("Model", bound=Closing)
 
 
 class OpenModels(Generic[Model]):
-    """Models by what a user writes, each made once; bears calls from several threads."""
+    """Models by what a user writes, each made once; safe to use from several threads."""
 
     def __init__(self, opener: Callable[[str], Model | None]) -> None:
         self._opener = opener

@@ -169,7 +169,7 @@ REST_SECONDS = 30.0
 
 
 class RecoveringEmbedder:
-    """Opens the model again when it fails on a question. Bears calls from several threads.
+    """Opens the model again when it fails on a question. Safe to use from several threads.
 
     `opener` opens another instance; it counts once it has embedded `["test"]`. A server that does not answer and a
     library that is not installed are not fixed this way, and their errors pass. After a recovery that failed, none is

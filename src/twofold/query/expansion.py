@@ -16,7 +16,7 @@ from twofold.query.history import Memory, Turn
 
 MAX_QUERY_LENGTH = 500  # characters; whatever is longer is not a query
 MAX_PASSAGE_LENGTH = 2_000  # characters
-MAX_TOLD_LENGTH = 8_000  # characters of the question, and of the conversation, that a model is given
+MAX_PROMPT_LENGTH = 8_000  # characters of the question, and of the conversation, that a model is given
 MAX_ITEMS = 50
 MAX_WORDS_OF_A_TERM = 4
 MIN_SUB_QUESTIONS = 2
@@ -63,7 +63,7 @@ def ask_standalone(question: str, history: Sequence[Turn], memory: Memory) -> tu
         f"user: {turn.text}" if turn.role == "user" else f"assistant: {memory.cut(turn.text)}"
         for turn in memory.last(history)
     )
-    told = f"<conversation>\n{_tame(said[-MAX_TOLD_LENGTH:])}\n</conversation>\n{_fenced(question)}"
+    told = f"<conversation>\n{_tame(said[-MAX_PROMPT_LENGTH:])}\n</conversation>\n{_fenced(question)}"
     return (_instructions("standalone", 1), Message("user", told))
 
 
@@ -128,7 +128,7 @@ def _instructions(name: str, count: int) -> Message:
 
 
 def _fenced(question: str) -> str:
-    return f"<question>\n{_tame(question[:MAX_TOLD_LENGTH])}\n</question>"
+    return f"<question>\n{_tame(question[:MAX_PROMPT_LENGTH])}\n</question>"
 
 
 def _tame(text: str) -> str:

@@ -40,7 +40,7 @@ _WITHOUT_SPACES: Final = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80",
 
 @dataclass(frozen=True, slots=True)
 class CodePatterns:
-    """What a user calls a code. Make one with `compile_patterns`, once; it bears calls from several threads."""
+    """What a user calls a code. Make one with `compile_patterns`, once; it is safe to use from several threads."""
 
     patterns: tuple[str, ...] = ()
     matcher: Any = field(default=None, compare=False)  # all of them as one RE2 program; None for no pattern
@@ -130,8 +130,8 @@ def _program(pattern: str, what: str, memory: int) -> Any:  # noqa: ANN401 re2 h
         ) from error
 
 
-def codes_in(patterns: CodePatterns, text: str, limit: int = MAX_QUESTION_LENGTH) -> tuple[str, ...]:
-    r"""Return the distinct codes in the first `limit` characters of a text, in its order, at most 16 of them.
+def codes_in(patterns: CodePatterns, text: str) -> tuple[str, ...]:
+    r"""Return the distinct codes in the first 2,048 characters of a question, in its order, at most 16 of them.
 
     >>> patterns = compile_patterns([r"ERR-\d{3,6}", r"TICKET-\d+", r"v\d+\.\d+\.\d+"])
     >>> codes_in(patterns, "Fix for ERR-12345?"), codes_in(patterns, "v1.2.3: TICKET-9, v1.2.3")
@@ -139,7 +139,7 @@ def codes_in(patterns: CodePatterns, text: str, limit: int = MAX_QUESTION_LENGTH
     """
     if patterns.matcher is None:
         return ()
-    seen = text[:limit].encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no text for RE2
+    seen = text[:MAX_QUESTION_LENGTH].encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no text for RE2
     found: dict[str, None] = {}
     for match in patterns.matcher.finditer(seen):
         start, end = match.span()

@@ -213,7 +213,7 @@ class _Entry(Generic[Value]):
 
 
 class ResultCache(Generic[Value]):
-    """Remembers frozen answers. Bears calls from several threads. `clock` gives seconds that never go back."""
+    """Remembers frozen answers. Safe to use from several threads. `clock` gives seconds that never go back."""
 
     def __init__(self, plan: CachePlan = CachePlan(), clock: Callable[[], float] | None = None) -> None:
         self._plan = plan

@@ -166,7 +166,7 @@ class QueryRecorder(Protocol):
 
 
 class SearchEngine:
-    """Searches one collection. Bears calls from several threads.
+    """Searches one collection. Safe to use from several threads.
 
     `steady` says that the same options are always prepared alike: no file that may change stands behind them.
     """

@@ -18,7 +18,7 @@ from twofold.system.memory import resident_bytes
 
 MEGABYTE = 1 << 20
 LIMIT_MB = 8_192.0
-PAUSE = 60.0
+COLLECT_PAUSE_SECONDS = 60.0
 """Seconds between two collections, since each of them stops all threads for a moment."""
 LOG = logging.getLogger(__name__)
 
@@ -43,9 +43,9 @@ class MemoryUse:
 
 
 class MemoryWatch:
-    """Watches this process's memory on behalf of one index. Bears calls from several threads.
+    """Watches this process's memory on behalf of one index. Safe to use from several threads.
 
-    Above `limit_mb` it logs a warning and collects garbage, at most once in `PAUSE` seconds.
+    Above `limit_mb` it logs a warning and collects garbage, at most once in `COLLECT_PAUSE_SECONDS` seconds.
     """
 
     def __init__(self, limit_mb: float = LIMIT_MB, clock: Callable[[], float] = time.monotonic) -> None:
@@ -76,12 +76,12 @@ class MemoryWatch:
             now = self._clock()
             if now < self._rests_until:
                 return False
-            self._rests_until = now + PAUSE
+            self._rests_until = now + COLLECT_PAUSE_SECONDS
             self._collections += 1
             return True
 
 
-LAST = 1_000
+WINDOW_SIZE = 1_000
 MAX_NAMES = 64
 OTHERS = "other"
 TOTAL = "total"
@@ -119,26 +119,26 @@ NO_COUNTS = DocumentCounts()
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Histogram:
     """How numbers in [0, 1] are spread: `at_most[i]` of `count` were at most `BOUNDS[i]`; `total` is their sum."""
 
     count: int = 0
     total: float = 0.0
     at_most: tuple[int, ...] = (0,) * len(BOUNDS)
 
-    def plus(self, number: float | None) -> "Spread":
+    def plus(self, number: float | None) -> "Histogram":
         """Add one, where there is one.
 
-        >>> Spread().plus(0.83)
-        Spread(count=1, total=0.83, at_most=(0, 0, 0, 0, 0, 0, 0, 0, 1, 1))
+        >>> Histogram().plus(0.83)
+        Histogram(count=1, total=0.83, at_most=(0, 0, 0, 0, 0, 0, 0, 0, 1, 1))
         """
         if number is None:
             return self
         at_most = (held + (number <= bound) for held, bound in zip(self.at_most, BOUNDS, strict=True))
-        return Spread(self.count + 1, self.total + number, tuple(at_most))
+        return Histogram(self.count + 1, self.total + number, tuple(at_most))
 
 
-NONE_YET = Spread()
+NONE_YET = Histogram()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +162,8 @@ class Metrics:
     documents: DocumentCounts
     memory: MemoryUse
     loaded: tuple[str, ...] = ()
-    confidence: Spread = NONE_YET
-    answerable: Spread = NONE_YET
+    confidence: Histogram = NONE_YET
+    answerable: Histogram = NONE_YET
     pending: int = 0
 
     @property
@@ -183,7 +183,7 @@ class _Series:
 
     count: int = 0
     total: float = 0.0
-    last: deque[float] = field(default_factory=lambda: deque(maxlen=LAST))
+    last: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW_SIZE))
 
     def add(self, milliseconds: float) -> None:
         self.count += 1
@@ -198,7 +198,7 @@ class _Series:
 
 
 class Meter:
-    """Keeps metrics. Bears calls from several threads; each costs a few microseconds."""
+    """Keeps metrics. Safe to use from several threads; each costs a few microseconds."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()

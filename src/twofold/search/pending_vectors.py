@@ -22,7 +22,7 @@ MAX_WANTED = 4_096
 
 
 class PendingVectors:
-    """Keeps what queries made and wanted until a sync of this process takes it. Bears calls from several threads.
+    """Keeps what queries made and wanted until a sync of this process takes it. Safe to use from several threads.
 
     Where nothing in this process writes, it saves the next query the work; the oldest are dropped.
     """

@@ -71,7 +71,7 @@ def search(parts: SearchComponents, question: str, plan: SearchPlan, history: Se
     for opened in states_of(parts.store):
         with opened as view:
             done = replace(state, passages=Passages(view))
-            for stage in RANKING:
+            for stage in RANKING:  # as in `ranked`: a call more would be one hop more from a search to its fusion
                 done = stage(done)
             break
     return build_result(done)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Self
 
+from twofold.domain.closable import closable
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelUnavailableError
 from twofold.domain.generators import (
@@ -46,8 +47,8 @@ class RetryingGenerator:
 
         def begin() -> TextStream:
             left = max(1e-3, deadline - time.monotonic())
-            return self.generator.stream(
-                messages, max_tokens=max_tokens, temperature=temperature, stop=stop, seconds=left
+            return closable(
+                self.generator.stream(messages, max_tokens=max_tokens, temperature=temperature, stop=stop, seconds=left)
             )
 
         return _RetryingStream(begin, self.plan)

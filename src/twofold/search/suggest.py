@@ -26,7 +26,7 @@ CANDIDATES = 12  # words that are looked at for each place
 READ = 30  # passages that say how a word goes on
 _WORD = re.compile(r"\w+")
 _TYPED = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
-SHORTEST = 4  # letters; a shorter word is near too many
+MIN_WORD_LENGTH = 4  # letters; a shorter word is near too many
 LONG = 6  # letters, from which two edits are still the same word
 
 
@@ -128,7 +128,7 @@ def did_you_mean(view: Snapshot, analyzer: Analyzer, question: str, unknown: Ite
     for found in _TYPED.finditer(question):
         word = found[0]
         terms = set(analyzer.clause_terms(word))
-        if len(word) < SHORTEST or not terms or not terms <= missing:
+        if len(word) < MIN_WORD_LENGTH or not terms or not terms <= missing:
             continue
         near = _nearest(view, analyzer, fold(word), scope)
         if near:

@@ -53,13 +53,12 @@ class Deadline:
 
 
 class TimedCalls:
-    """Makes calls that may be given up. One object for all searches of an index; bears calls from several threads.
+    """Makes calls that may be given up. One object for all searches of an index; safe to use from several threads.
 
-    No call is begun while `most` of those before have been given up and not ended, so threads cannot pile up.
+    No call is begun while MAX_ABANDONED of those before have been given up and not ended, so threads cannot pile up.
     """
 
-    def __init__(self, most: int = MAX_ABANDONED) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._turn = threading.Lock()
         self._abandoned = 0
 
@@ -76,9 +75,9 @@ class TimedCalls:
         """
         if not seconds:
             return call()
-        if self.abandoned >= self._most:
+        if self.abandoned >= MAX_ABANDONED:
             raise StageTimeoutError(
-                f"{stage} was not tried: {self._most} calls that took too long have not ended.",
+                f"{stage} was not tried: {MAX_ABANDONED} calls that took too long have not ended.",
                 "Wait, or look at what keeps the model busy.",
             )
         outcome: Future[Answer] = Future()

@@ -108,7 +108,7 @@ class Plan:
 
     settings: Settings
     opener: Callable[[str], Index]
-    doors: AccessPolicy
+    policy: AccessPolicy
     limits: ServerLimits = DEFAULT_LIMITS
     roots: tuple[str, ...] = ()
     resolver: PrincipalResolver | None = None
@@ -126,29 +126,29 @@ class Server:
     """
 
     app: ASGIApp
-    standing: ServerState
+    state: ServerState
     openapi: Callable[[], dict[str, Any]]
     start: Callable[[], None]
 
 
 def create_server(plan: Plan) -> Server:
     """Make the application. Nothing runs before it is started."""
-    standing, counts, endpoint = ServerState(), RequestCounts(), McpEndpoint()
+    state, counts, endpoint = ServerState(), RequestCounts(), McpEndpoint()
     started: list[Service] = []
 
     def start() -> None:
-        started.append(_open(plan, standing, counts))
+        started.append(_open(plan, state, counts))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if not started:
             await run_in_threadpool(start)
         app.state.service = service = started.pop()
-        standing.ready = True
+        state.ready = True
         try:
             yield
         finally:
-            standing.ready, standing.closing = False, True
+            state.ready, state.closing = False, True
             await endpoint.close()
             await run_in_threadpool(_close, service)
             if plan.traces is not None:
@@ -164,12 +164,12 @@ def create_server(plan: Plan) -> Server:
     app.router.routes.extend(mcp_endpoint.routes(endpoint))
     install(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # as FastAPI's documentation does it
-    gate = SecurityMiddleware(app, plan.doors, TokenStore(plan.settings.home), plan.limits, counts)
+    gate = SecurityMiddleware(app, plan.policy, TokenStore(plan.settings.home), plan.limits, counts)
     traced = gate if plan.traces is None else TracingMiddleware(gate, plan.traces)
-    return Server(traced, standing, app.openapi, start)
+    return Server(traced, state, app.openapi, start)
 
 
-def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
+def _open(plan: Plan, state: ServerState, counts: RequestCounts) -> Service:
     folder = plan.settings.home / "server"
     state_db = StateDatabase(folder)
     jobs = Jobs(folder, state_db, plan.limits)
@@ -195,7 +195,7 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
         counts=counts,
         roots=plan.roots,
         index=plan.settings.index,
-        standing=standing,
+        state=state,
         resolver=plan.resolver,
     )
     service.runner.start()

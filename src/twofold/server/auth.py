@@ -114,7 +114,7 @@ _Stamp = tuple[int, int, int]
 
 
 class TokenStore:
-    """The tokens of one home folder. Bears calls from several threads and processes."""
+    """The tokens of one home folder. Safe to use from several threads and processes."""
 
     def __init__(self, home: Path, wait_seconds: float = 5.0) -> None:
         self._path = home / "tokens.json"

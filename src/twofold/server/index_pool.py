@@ -33,7 +33,7 @@ class _Open:
 
 
 class IndexPool:
-    """Opens indexes by name and closes them all at the end. Bears calls from several threads.
+    """Opens indexes by name and closes them all at the end. Safe to use from several threads.
 
     `opener` opens one that exists by its name; it is never given anything but a name, or with a `database`, which is
     the address of one, that address with a name.

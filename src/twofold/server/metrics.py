@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from twofold.domain.dataclass import dataclass
 from twofold.search.metrics import BOUNDS as SHARES
-from twofold.search.metrics import Metrics, Spread
+from twofold.search.metrics import Histogram, Metrics
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -32,7 +32,7 @@ _Key = tuple[str, str, int]
 
 
 class RequestCounts:
-    """Counts requests by method, route and status. Routes are templates, so there are few; bears several threads."""
+    """Counts requests by method, route and status. Routes are templates, so there are few; thread-safe."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -102,7 +102,7 @@ def index_lines(found: Iterable[tuple[str, Metrics]]) -> Iterator[str]:
                 yield f"{name}{{{labels}}} {value:.3f}"
 
 
-def _spread_lines(name: str, text: str, found: Sequence[tuple[str, Spread]]) -> Iterator[str]:
+def _spread_lines(name: str, text: str, found: Sequence[tuple[str, Histogram]]) -> Iterator[str]:
     """Write a histogram of numbers in [0, 1], one series for each index."""
     yield f"# HELP {name} {text}"
     yield f"# TYPE {name} histogram"

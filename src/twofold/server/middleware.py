@@ -69,14 +69,14 @@ class SecurityMiddleware:
     """The outermost layer of the application."""
 
     def __init__(
-        self, app: ASGIApp, doors: AccessPolicy, tokens: TokenStore, limits: ServerLimits, counts: RequestCounts
+        self, app: ASGIApp, policy: AccessPolicy, tokens: TokenStore, limits: ServerLimits, counts: RequestCounts
     ) -> None:
         self._app = app
-        self._doors = doors
+        self._policy = policy
         self._tokens = tokens
         self._limits = limits
         self._counts = counts
-        self._locked = doors.token_needed
+        self._locked = policy.token_needed
         self._held = _BodyBytes(limits.held_bytes)
         self._rate = RateLimit(limits.requests_per_minute)
 
@@ -119,7 +119,7 @@ class SecurityMiddleware:
         return None
 
     def _check_host(self, headers: Mapping[str, str]) -> None:
-        if host_without_port(headers.get("host", "")) not in self._doors.hosts:
+        if host_without_port(headers.get("host", "")) not in self._policy.hosts:
             raise refused(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 "This server does not go by that name.",
@@ -134,7 +134,7 @@ class SecurityMiddleware:
         across = headers.get("sec-fetch-site") in ("cross-site", "same-site") and origin is None
         if across and headers.get("sec-fetch-mode") != "navigate":
             foreign = True
-        if foreign and origin not in self._doors.origins:
+        if foreign and origin not in self._policy.origins:
             raise refused(
                 HTTPStatus.FORBIDDEN,
                 "Pages of other sites may not ask this server.",
@@ -177,7 +177,7 @@ class SecurityMiddleware:
 
     def _allowed_origin(self, scope: Scope) -> bytes:
         origin: bytes = dict(scope["headers"]).get(b"origin", b"")
-        return origin if origin.decode("latin-1") in self._doors.origins else b""
+        return origin if origin.decode("latin-1") in self._policy.origins else b""
 
 
 def _log(scope: Scope, route: str, status: int, milliseconds: float) -> None:

@@ -55,7 +55,7 @@ def main() -> None:
     limit_cpu(CPU_SECONDS)
     asked = json.loads(sys.stdin.buffer.readline())
     held = [Word(word, (tuple(box),)) for word, box in asked["words"]]
-    drawing = draw_image if asked["image"] else drawn
+    drawing = draw_image if asked["image"] else draw_page
     sys.stdout.buffer.write(png_of(drawing(sys.stdin.buffer.read(), asked["page"], asked["quote"], held)))
 
 
@@ -85,7 +85,7 @@ def mark_recognized(pixels: Pixels, held: Sequence[Word], quote: str) -> None:
         _mark(pixels, (round(left * across), round(top * down), round(right * across), round(bottom * down)))
 
 
-def drawn(data: bytes, number: int, quote: str, held: Sequence[Word] = ()) -> Pixels:
+def draw_page(data: bytes, number: int, quote: str, held: Sequence[Word]) -> Pixels:
     """Draw a page (height, width, 3) with the quoted words marked; leave the process where there is no such page.
 
     The words are those of the file, or those `held` where there are any.

@@ -27,7 +27,7 @@ from twofold.server.middleware import AccessPolicy
 from twofold.server.tracing import Traces
 
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
-MADE_BATCH_SIZE = 128
+BACKLOG = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +118,18 @@ def plan_for(
         if not root.expanduser().is_dir():
             raise InvalidInputError(f"{root} is no folder.", "--root names a folder that may be synced.")
     names = {_bracketed(address.host), *(LOCAL_NAMES if is_local(address.host) else ()), *address.names}
-    doors = AccessPolicy(
+    policy = AccessPolicy(
         frozenset(name.lower() for name in names), frozenset(address.origins), token_needed=not is_local(address.host)
     )
     named = settings.acl.resolver
-    return Plan(settings, opener, doors, limits, roots_of(roots), OpenPlugins().resolver(named) if named else None)
+    return Plan(settings, opener, policy, limits, roots_of(roots), OpenPlugins().resolver(named) if named else None)
 
 
 def bound(address: Address) -> socket.socket:
     """Bind the address; port 0 for any free port. Raises InvalidInputError if another program uses it."""
     try:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
-        made = socket.create_server((address.host, address.port), family=family, backlog=MADE_BATCH_SIZE)
+        made = socket.create_server((address.host, address.port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise InvalidInputError(
             f"{address.host} port {address.port} is not available: {error.strerror}.", "Choose another with --port."
@@ -158,7 +158,7 @@ def check_certificate(tls: Certificate) -> None:
 
 def run(server: Server, limits: ServerLimits, listening: socket.socket, tls: Certificate | None = None) -> None:
     """Serve until SIGTERM or SIGINT; then finish or refuse what is left within ten seconds."""
-    LocalServer(configured(server, limits, tls)).run([listening])
+    GracefulServer(configured(server, limits, tls)).run([listening])
 
 
 def configured(server: Server, limits: ServerLimits, tls: Certificate | None = None) -> "ServerConfig":
@@ -185,11 +185,11 @@ class ServerConfig(uvicorn.Config):
             timeout_keep_alive=15,
             timeout_graceful_shutdown=max(1, round(limits.shutdown_seconds) - 4),
         )
-        self.standing = server.standing
+        self.state = server.state
         logging.getLogger("uvicorn.error").addFilter(_without_traceback)
 
 
-class LocalServer(uvicorn.Server):
+class GracefulServer(uvicorn.Server):
     """Lets streams end by themselves as soon as it is stopped."""
 
     config: ServerConfig
@@ -202,7 +202,7 @@ class LocalServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Announce the end, then wait for open requests."""
-        self.config.standing.closing = True
+        self.config.state.closing = True
         await super().shutdown(sockets)
 
 

@@ -36,7 +36,7 @@ from twofold.server.uploads_store import UploadsStore
 Answer = TypeVar("Answer")
 SCOPE = "x-twofold-scope"
 PUBLIC_SCOPE = "public"
-BATCH_SIZE = 1 << 16
+MAX_INLINE_JSON_BYTES = 1 << 16
 """Bytes of JSON that may be looked through while everybody else waits; it takes a millisecond."""
 _JSON = re.compile(r"application/([\w.-]+\+)?json", re.IGNORECASE)
 ANY_GRANT = "any"
@@ -73,7 +73,7 @@ class Service:
     counts: RequestCounts
     roots: tuple[str, ...] = ()
     index: str = "default"
-    standing: ServerState = field(default_factory=ServerState)
+    state: ServerState = field(default_factory=ServerState)
     resolver: PrincipalResolver | None = None
     speaker: Speaker = field(default_factory=Speaker)
 
@@ -209,7 +209,7 @@ class GuardedRoute(APIRoute):
             with self.taking(request):
                 if _JSON.fullmatch(request.headers.get("content-type", "").partition(";")[0].strip()):
                     body = await request.body()  # here its size and its time are held to the limits as they are
-                    await run_in_threadpool(check_keys, body) if len(body) > BATCH_SIZE else check_keys(body)
+                    await run_in_threadpool(check_keys, body) if len(body) > MAX_INLINE_JSON_BYTES else check_keys(body)
                 return await inner(request)
 
         return guarded
@@ -226,13 +226,13 @@ class UploadRoute(GuardedRoute):
     def taking(self, request: Request) -> Iterator[None]:
         """Count an upload. Raises ProblemError (429) for one too many."""
         service: Service = request.app.state.service
-        if service.standing.uploads >= service.limits.uploads:
+        if service.state.uploads >= service.limits.uploads:
             raise too_many("Too many uploads are under way.")
-        service.standing.uploads += 1
+        service.state.uploads += 1
         try:
             yield
         finally:
-            service.standing.uploads -= 1
+            service.state.uploads -= 1
 
 
 def too_many(detail: str) -> ProblemError:

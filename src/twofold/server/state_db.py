@@ -41,7 +41,7 @@ ON CONFLICT DO UPDATE SET grade = excluded.grade
 
 
 class StateDatabase:
-    """Keeps records as bytes; what they say is for others to know. Bears calls from several threads."""
+    """Keeps records as bytes; what they say is for others to know. Safe to use from several threads."""
 
     def __init__(self, folder: Path) -> None:
         make_folder(folder)

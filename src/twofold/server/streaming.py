@@ -15,7 +15,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.server.errors import Problem
 from twofold.server.service import Service, encoded, too_many
 
-MAX_HELD = 64
+QUEUE_SIZE = 64
 """Events that may wait for a slow reader; the writer then waits too."""
 
 Event_co = TypeVar("Event_co", covariant=True)
@@ -37,7 +37,7 @@ class Stream(Protocol[Event_co]):
 
 def check_room(service: Service) -> None:
     """Raise ProblemError (429) when as many answers are being written as may be."""
-    if max(service.standing.streams, service.standing.writing) >= service.limits.streams:
+    if max(service.state.streams, service.state.writing) >= service.limits.streams:
         raise too_many("Too many answers are being written.")
 
 
@@ -85,15 +85,15 @@ class _Run(Generic[Event]):
         opened: Callable[[], AbstractContextManager[Stream[Event]]],
         loop: asyncio.AbstractEventLoop,
     ) -> None:
-        self._standing = service.standing
+        self._state = service.state
         self._opened = opened
         self._loop = loop
         self._turn = threading.Lock()
         self._stream: Stream[Event] | None = None
         self._gone = False
         self.held: asyncio.Queue[Event | _End | _Failed] = asyncio.Queue()
-        self.room = threading.Semaphore(MAX_HELD)
-        self._standing.writing += 1
+        self.room = threading.Semaphore(QUEUE_SIZE)
+        self._state.writing += 1
 
     def work(self) -> None:
         """Read the stream to its end, or until the reader goes."""
@@ -126,7 +126,7 @@ class _Run(Generic[Event]):
             return not self._gone
 
     def _ended(self) -> None:
-        self._standing.writing -= 1
+        self._state.writing -= 1
 
     def _give(self, one: Event | _End | _Failed) -> None:
         with suppress(RuntimeError):  # the loop was closed: nobody reads any more
@@ -146,7 +146,7 @@ EVENTS: dict[str, Any] = {
 }
 """How a stream is described: by what each of its events is."""
 PING_SECONDS = 10.0
-LOOK_SECONDS = 0.25
+POLL_SECONDS = 0.25
 PING = b": still here\n\n"
 TOO_LONG = Problem("stream-too-long", "Gateway Timeout", 504, "The answer took longer than it may.", "Ask for less.")
 CLOSING = Problem("closing", "Service Unavailable", 503, "The server is closing.", "Ask again when it is back.")
@@ -207,10 +207,10 @@ async def _with_keepalives(service: Service, events: AsyncGenerator[bytes]) -> A
     clock = asyncio.get_running_loop().time
     deadline, spoke = clock() + service.limits.stream_seconds, clock()
     following: asyncio.Task[bytes | None] = asyncio.ensure_future(_next(events))
-    service.standing.streams += 1
+    service.state.streams += 1
     try:
         while True:
-            await asyncio.wait({following}, timeout=LOOK_SECONDS)
+            await asyncio.wait({following}, timeout=POLL_SECONDS)
             if following.done():
                 piece = following.result()
                 if piece is None:
@@ -218,14 +218,14 @@ async def _with_keepalives(service: Service, events: AsyncGenerator[bytes]) -> A
                 following = asyncio.ensure_future(_next(events))
                 spoke = clock()
                 yield piece
-            elif service.standing.closing or clock() > deadline:
-                yield event("error", Broken(CLOSING if service.standing.closing else TOO_LONG))
+            elif service.state.closing or clock() > deadline:
+                yield event("error", Broken(CLOSING if service.state.closing else TOO_LONG))
                 return
             elif clock() - spoke > PING_SECONDS:
                 spoke = clock()
                 yield PING
     finally:
-        service.standing.streams -= 1
+        service.state.streams -= 1
         following.cancel()
         with CancelScope(shield=True):  # what is tidied up here must not be cut off as well
             await asyncio.wait({following})

@@ -25,7 +25,7 @@ TOTAL = "total"
 
 
 class Traces:
-    """Writes spans of requests and of stages. Bears calls from several threads.
+    """Writes spans of requests and of stages. Safe to use from several threads.
 
     They go to `provider`, or to the exporter that the environment names; without OpenTelemetry that raises
     MissingExtraError.

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
-BUCKETS = "s3://"
-SCHEMES = ("postgresql://", "postgres://", BUCKETS)
+S3_SCHEME = "s3://"
+SCHEMES = ("postgresql://", "postgres://", S3_SCHEME)
 DEFAULT_INDEX = "default"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _NAME = re.compile(r"(?!\.\.?$)[A-Za-z0-9._-]{1,64}")
@@ -43,7 +43,7 @@ class Address:
     @property
     def in_bucket(self) -> bool:
         """Whether it is in a bucket of an object storage."""
-        return self.dsn.startswith(BUCKETS)
+        return self.dsn.startswith(S3_SCHEME)
 
     @property
     def key(self) -> str:
@@ -58,7 +58,7 @@ class Address:
 
 def address_of(where: str) -> Address:
     """Read an address. Raises InvalidInputError, which never repeats what was given."""
-    if where.startswith(BUCKETS):
+    if where.startswith(S3_SCHEME):
         return _in_bucket(where)
     try:
         parts = urlsplit(where)
@@ -98,13 +98,13 @@ def with_index(where: str, index: str) -> str:
 
 def _in_bucket(where: str) -> Address:
     """Read the address of a bucket, or of what is below a prefix in it. Nothing in it can be a secret."""
-    bucket, *names = where.removeprefix(BUCKETS).rstrip("/").split("/")
+    bucket, *names = where.removeprefix(S3_SCHEME).rstrip("/").split("/")
     if not _BUCKET.fullmatch(bucket) or not all(map(_NAME.fullmatch, names)):
         raise InvalidInputError(
             "That is not the address of a bucket.",
             "Write s3://BUCKET/NAME; keys and the endpoint are taken from the environment.",
         )
-    shown = BUCKETS + "/".join([bucket, *names])
+    shown = S3_SCHEME + "/".join([bucket, *names])
     return Address(shown, names[-1] if names else "", shown)
 
 

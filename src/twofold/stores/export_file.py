@@ -41,7 +41,7 @@ MAGIC = b"twofold index "
 FORMAT = 1
 LENGTH_BYTES = 8
 CHECKSUM_BYTES = 32
-BYTES_AT_ONCE = 1 << 20
+READ_BYTES = 1 << 20
 _HINT = "Export it again, or get another copy from where it came."
 
 
@@ -155,7 +155,7 @@ def check_whole(file: BinaryIO) -> None:
             "Use the version of twofold that wrote it, or export it again with this one.",
         )
     checksum, kept = sha256(start), b""
-    while data := file.read(BYTES_AT_ONCE):
+    while data := file.read(READ_BYTES):
         checksum.update((kept + data)[:-CHECKSUM_BYTES])
         kept = (kept + data)[-CHECKSUM_BYTES:]
     if checksum.digest() != kept:

@@ -22,7 +22,7 @@ MAX_QUERIES = 8  # of one question: its variants, and those that feedback made
 Given = TypeVar("Given")
 
 
-class Standing(NamedTuple):
+class ShareSummary(NamedTuple):
     """The state that a searcher's view stands on, and what of it is in its share, all of it or as a viewer sees it."""
 
     state: State
@@ -36,10 +36,10 @@ class Standing(NamedTuple):
 class ShareView(LocalSnapshot):
     """A view that answers for a share of the segments, and can say what only all shares together make a figure."""
 
-    def standing(self) -> Standing:
+    def summary(self) -> ShareSummary:
         """Return where it stands."""
         state, whole = read_state(self._connection), self._whole.state
-        return Standing(state, whole.chunks, self.sizes(), self.pending, self.fingerprint, self.synonyms)
+        return ShareSummary(state, whole.chunks, self.sizes(), self.pending, self.fingerprint, self.synonyms)
 
     def words(self, method: str, *given: object) -> list[Any]:
         """Return what each vocabulary of the share says."""
@@ -84,7 +84,7 @@ class Searcher:
         """Return true, once it was started."""
         return True
 
-    def begin(self, where: str, question: str, viewer: Viewer | None, generation: int) -> Standing:
+    def begin(self, where: str, question: str, viewer: Viewer | None, generation: int) -> ShareSummary:
         """Open a view of an index for a question, of this state or a later one, and say where it stands."""
         store = self._store(where)
         with ExitStack() as opened:
@@ -93,9 +93,9 @@ class Searcher:
                 opened.close()
                 store.catch_up()
                 view = opened.enter_context(store.view(viewer))
-            standing = cast("ShareView", view).standing()
+            summary = cast("ShareView", view).summary()
             self._questions[question] = _Question(cast("ShareView", view), opened.pop_all(), [])
-        return standing
+        return summary
 
     def ask(self, question: str, method: str, *given: object) -> Any:  # noqa: ANN401  # what that method returns
         """Ask the view of a question something. Raises PartLostError for a question that was not begun here."""

@@ -37,7 +37,7 @@ from twofold.stores.federated_ids import Places
 from twofold.stores.local.store import SegmentedStore
 from twofold.stores.local.tfidf import added_counts
 from twofold.stores.missing import MissingStore
-from twofold.stores.searcher import Standing
+from twofold.stores.searcher import ShareSummary
 from twofold.text.bm25 import shared_statistics
 from twofold.text.phrases import squeeze
 from twofold.text.term_table import ScoredTerms
@@ -50,7 +50,7 @@ Answer = TypeVar("Answer")
 
 
 class Searchers(Protocol):
-    """Searchers on this machine or on others; see `Searcher` for what they are asked. Bears calls from threads."""
+    """Searchers on this machine or on others; see `Searcher` for what they are asked. Thread-safe."""
 
     @property
     def count(self) -> int:
@@ -157,7 +157,7 @@ class _State(NamedTuple):
     rows: Snapshot
     searchers: Searchers
     question: str
-    standings: Mapping[int, Standing]
+    summaries: Mapping[int, ShareSummary]
     missing: tuple[str, ...]
 
 
@@ -165,12 +165,12 @@ class SpreadSnapshot(FederatedSnapshot):
     """One state of an index whose segments searchers hold: rows are read here, everything else is asked of them."""
 
     def __init__(self, state: _State, viewer: Viewer | None) -> None:
-        parts = [_Part(state.searchers, number, state.question) for number in state.standings]
-        named = zip(map(str, state.standings), parts, strict=True)
+        parts = [_Part(state.searchers, number, state.question) for number in state.summaries]
+        named = zip(map(str, state.summaries), parts, strict=True)
         super().__init__([Named(name, cast("Snapshot", part)) for name, part in named])
         self._keys = _OwnKeys(self._located)
         self._rows, self._searchers, self._viewer = state.rows, state.searchers, viewer
-        self._standings, self._missing = tuple(state.standings.values()), state.missing
+        self._summaries, self._missing = tuple(state.summaries.values()), state.missing
         self._totals: Statistics | None = None
         self._holding: dict[str, int] = {}
 
@@ -192,21 +192,21 @@ class SpreadSnapshot(FederatedSnapshot):
     @property
     def synonyms(self) -> str:
         """The rules of its synonyms, one a line."""
-        return self._standings[0].synonyms
+        return self._summaries[0].synonyms
 
     @property
     def fingerprint(self) -> IndexFingerprint | None:
         """What the passages were made by."""
-        return self._standings[0].fingerprint
+        return self._summaries[0].fingerprint
 
     @property
     def pending(self) -> int:
         """Counts the passages that have no vector yet."""
-        return sum(one.pending for one in self._standings)
+        return sum(one.pending for one in self._summaries)
 
     def sizes(self) -> Sizes:
         """Count the documents, and the passages that can be searched."""
-        return Sizes(self._standings[0].sizes.documents, sum(one.sizes.chunks for one in self._standings))
+        return Sizes(self._summaries[0].sizes.documents, sum(one.sizes.chunks for one in self._summaries))
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Add up what the searchers count, and round the sum for those viewers who get it so. A term is asked once."""
@@ -351,29 +351,29 @@ class SpreadStore(MissingStore):
         for number in searchers.present():
             calls[number] = searchers.start(number, "begin", self._where, question, viewer, rows.generation)
             stack.callback(searchers.start, number, "end", question)
-        standings = {}
+        summaries = {}
         for number, call in calls.items():
             try:
-                standings[number] = searchers.landed(call)
+                summaries[number] = searchers.landed(call)
             except PartLostError:
                 continue
-        lost = [number for number in range(searchers.count) if number not in standings]
-        if not standings:
+        lost = [number for number in range(searchers.count) if number not in summaries]
+        if not summaries:
             raise PartLostError("No searcher answers.", "They are started again: ask again in some seconds.")
-        return _State(rows, searchers, question, standings, tuple(_absent(one, searchers.count) for one in lost))
+        return _State(rows, searchers, question, summaries, tuple(_absent(one, searchers.count) for one in lost))
 
 
 def _stand_together(state: _State) -> bool:
     """Return whether all stand on the state of the rows. Raises CorruptError where their shares are not all of it."""
-    standings = list(state.standings.values())
-    if any(one.state != standings[0].state for one in standings[1:]):
+    summaries = list(state.summaries.values())
+    if any(one.state != summaries[0].state for one in summaries[1:]):
         return False
-    if standings[0].state.generation != state.rows.generation:
+    if summaries[0].state.generation != state.rows.generation:
         return False
-    held = sum(one.chunks for one in standings)
-    if not state.missing and held != standings[0].state.chunks:
+    held = sum(one.chunks for one in summaries)
+    if not state.missing and held != summaries[0].state.chunks:
         raise CorruptError(
-            f"The searchers hold {held} passages where the index has {standings[0].state.chunks}.",
+            f"The searchers hold {held} passages where the index has {summaries[0].state.chunks}.",
             "Run `twofold index verify`.",
         )
     return True

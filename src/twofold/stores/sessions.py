@@ -26,7 +26,7 @@ _LOCK_NAME = "writer.lock"
 class Sessions:
     """The conversations with one collection. With no folder they are kept in memory alone.
 
-    Bears calls from several threads and processes: of two turns that are added at once none is lost.
+    Safe to use from several threads and processes: of two turns that are added at once none is lost.
     """
 
     def __init__(self, folder: Path | None, viewer: str = "") -> None:

@@ -27,7 +27,7 @@ class ViewerStore:
         self._viewer = viewer
 
     def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> AbstractContextManager[Snapshot]:
-        """Open one consistent state as this viewer may see it; another one that is named is not heeded."""
+        """Open one consistent state as this viewer may see it; another one that is named is ignored."""
         del viewer
         return self._store.view(self._viewer, rows_only=rows_only)
 

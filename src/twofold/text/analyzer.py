@@ -97,7 +97,7 @@ class _PlacedRun(NamedTuple):
 
 
 class Analyzer:
-    """Makes terms of text. Bears calls from several threads; holds a stemmer, which does not, and a bounded cache.
+    """Makes terms of text. Safe to use from several threads; holds a stemmer, which does not, and a bounded cache.
 
     Without `native` all of it is done in Python.
     """

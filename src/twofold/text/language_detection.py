@@ -13,11 +13,11 @@ from functools import cache
 from twofold.text.languages import stop_words
 from twofold.text.unicode_normalization import fold
 
-LOOKED_AT = 4_000  # characters
-FEWEST_WORDS = 20
-FEWEST_STOP_WORDS = 6
-LEAST_SHARE = 0.125
-LEAD = 1.15
+MAX_CHARACTERS = 4_000  # characters
+MIN_WORDS = 20
+MIN_STOP_WORDS = 6
+MIN_STOP_WORD_SHARE = 0.125
+MIN_LEAD = 1.15
 """How far the best language must stand above the next; Danish and Norwegian share most of theirs."""
 HALF = 0.5
 KANA_SHARE = 0.05
@@ -63,7 +63,7 @@ def language_of_text(text: str) -> str:
     >>> language_of_text("PostgreSQL 15, MySQL 8, SQLite 3")
     ''
     """
-    seen = text[:LOOKED_AT]
+    seen = text[:MAX_CHARACTERS]
     found = "" if seen.isascii() else _by_script(seen)
     return found or _by_stop_words(seen)
 
@@ -74,13 +74,13 @@ def is_in_latin_script(text: str) -> bool:
     >>> is_in_latin_script("Der Fluß Каму"), is_in_latin_script("数据库 SQL 的默认值")
     (True, False)
     """
-    seen = text[:LOOKED_AT]
+    seen = text[:MAX_CHARACTERS]
     return seen.isascii() or len(_LATIN.findall(seen)) >= HALF * sum(map(str.isalpha, seen))
 
 
 def _by_script(text: str) -> str:
     letters = sum(map(str.isalpha, text))
-    if letters < FEWEST_WORDS:
+    if letters < MIN_WORDS:
         return ""
     counts = {code: len(script.findall(text)) for code, script in _SCRIPTS.items()}
     together = counts["ja"] + counts["zh"]
@@ -92,15 +92,15 @@ def _by_script(text: str) -> str:
 
 def _by_stop_words(text: str) -> str:
     words = _WORD.findall(fold(text))
-    if len(words) < FEWEST_WORDS:
+    if len(words) < MIN_WORDS:
         return ""
     counts = dict.fromkeys(CODES, 0)
     for word in words:
         for language in _languages_with().get(word, ()):
             counts[language] += 1
     first, second = sorted(counts, key=lambda language: -counts[language])[:2]
-    enough = counts[first] >= max(FEWEST_STOP_WORDS, LEAST_SHARE * len(words))
-    return CODES[first] if enough and counts[first] >= LEAD * counts[second] else ""
+    enough = counts[first] >= max(MIN_STOP_WORDS, MIN_STOP_WORD_SHARE * len(words))
+    return CODES[first] if enough and counts[first] >= MIN_LEAD * counts[second] else ""
 
 
 @cache

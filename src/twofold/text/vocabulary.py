@@ -19,7 +19,7 @@ from twofold.domain.types import WordCount
 from twofold.kernels import count_words, edit_distances, letter_kinds
 from twofold.text.phrases import squeeze
 
-TITLES_LOOKED_AT = 256
+MAX_TITLES = 256
 _WORD = re.compile(r"\w+")
 _JOINED = re.compile(r"\w+(?:[-.']\w+)+")
 _LETTER = rb"(?:[\x00-\x09\x0b-\x7f]|[\xc0-\xff][\x80-\xbf]*)"
@@ -60,7 +60,7 @@ def _words_of(run: bytes) -> list[bytes]:
 class PlainVocabulary:
     """Words with their counts, titles and names of fields; see `domain.types.Vocabulary`. Arrays are made when asked.
 
-    Bears calls from several threads.
+    Safe to use from several threads.
     """
 
     def __init__(self, counted: Callable[[], WordTable], titles: Iterable[str], fields: frozenset[str]) -> None:
@@ -112,7 +112,7 @@ class PlainVocabulary:
         first, *others = prefix.split() or [""]
         low = bisect_left(words, first)
         high = bisect_left(words, first + chr(0x10FFFF)) if not others else low + (words[low : low + 1] == [first])
-        some = dict.fromkeys(islice((one for word in words[low:high] for one in numbers[word]), TITLES_LOOKED_AT))
+        some = dict.fromkeys(islice((one for word in words[low:high] for one in numbers[word]), MAX_TITLES))
         held = [one for one in some if not others or f" {prefix}" in f" {folded[one]}"]
         held.sort(key=lambda one: (not folded[one].startswith(prefix), len(folded[one])))
         return [self._titles[one] for one in held[:most]] if first else []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors
-from twofold.models.embedders.batching import Gathering, length_sorted
+from twofold.models.embedders.batching import DynamicBatcher, length_sorted
 
 
 def lengths_of(texts: Sequence[str]) -> Vectors:
@@ -28,7 +28,7 @@ def test_callers_who_wait_are_served_together_and_apart_from_the_first() -> None
         assert others_wait.wait(30)
         return lengths_of(texts)
 
-    gathering = Gathering(run)
+    gathering = DynamicBatcher(run)
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(gathering, ["a"])
         assert started.wait(30)
@@ -48,7 +48,7 @@ def test_a_failure_reaches_the_caller_and_leaves_the_next_one_alone() -> None:
             raise ModelError("the model failed")
         return lengths_of(texts)
 
-    gathering = Gathering(run)
+    gathering = DynamicBatcher(run)
     with pytest.raises(ModelError, match="the model failed"):
         gathering(["bad"])
 
@@ -56,7 +56,7 @@ def test_a_failure_reaches_the_caller_and_leaves_the_next_one_alone() -> None:
 
 
 def test_no_texts_are_no_rows() -> None:
-    assert Gathering(lengths_of)([]).shape == (0, 2)
+    assert DynamicBatcher(lengths_of)([]).shape == (0, 2)
 
 
 @given(st.lists(st.integers(1, 600)), st.integers(1, 20), st.integers(1, 3000))

@@ -44,7 +44,8 @@ def test_what_is_sent_is_the_protocol() -> None:
 
     with chatting(noting) as address:
         endpoint = ChatEndpoint(f"{address}/", "m", key=KEY)
-        complete(EndpointGenerator(endpoint), [Message("system", "s"), Message("user", "u")], max_tokens=9, stop=["x"])
+        asked = [Message("system", "s"), Message("user", "u")]
+        assert list(EndpointGenerator(endpoint).stream(asked, max_tokens=9, stop=["x"])) == []
         other = replace(endpoint, limit_name="max_completion_tokens", own_temperature=True, key="")
         complete(EndpointGenerator(other), QUESTION, max_tokens=9)
 

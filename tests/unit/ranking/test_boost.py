@@ -12,6 +12,7 @@ from twofold.ranking.boost import (
     MAX_CODES,
     MAX_PATTERN_LENGTH,
     MAX_PATTERNS,
+    MAX_QUESTION_LENGTH,
     NO_BOOST,
     NO_PATTERNS,
     Bonus,
@@ -69,7 +70,7 @@ def test_capitals_matter_in_a_pattern_unless_it_says_otherwise() -> None:
 def test_only_the_beginning_of_a_text_is_searched_and_only_so_many_codes_are_taken() -> None:
     patterns = compile_patterns([r"C\d+"])
 
-    assert codes_in(patterns, "C1 C2", limit=3) == ("C1",)
+    assert codes_in(patterns, "C1".ljust(MAX_QUESTION_LENGTH) + "C2") == ("C1",)
     assert len(codes_in(patterns, " ".join(f"C{number}" for number in range(100)))) == MAX_CODES
 
 

@@ -47,12 +47,18 @@ def _draw_confidence(screen: Screen, one: Confidence) -> None:
         return
     unknown = f", {one.unknown:,} without a chance" if one.unknown else ""
     screen.line(f"{counted(one.answers, 'answer')}{unknown}; {_RIGHT[one.judged_by]}.")
-    table = [["chance", "said", "was", "answers", "# was, | said"]]
+    table = [["chance", "predicted", "observed", "answers", "# observed, | predicted"]]
     table += [
-        [f"{p.low:.1f}-{p.high:.1f}", f"{p.said:.2f}", f"{p.was:.2f}", str(p.answers), _curve(p.said, p.was)]
+        [
+            f"{p.low:.1f}-{p.high:.1f}",
+            f"{p.predicted:.2f}",
+            f"{p.observed:.2f}",
+            str(p.answers),
+            _curve(p.predicted, p.observed),
+        ]
         for p in one.reliability
     ]
-    table.append(["all", f"{one.said:.2f}", f"{one.right:.2f}", str(one.answers), ""])
+    table.append(["all", f"{one.predicted:.2f}", f"{one.observed:.2f}", str(one.answers), ""])
     for line in columns(table, right=frozenset({1, 2, 3})):
         screen.line(line)
     for line in _calibration_lines(one):
@@ -64,10 +70,10 @@ def _draw_confidence(screen: Screen, one: Confidence) -> None:
         screen.line(line)
 
 
-def _curve(said: float, was: float) -> str:
-    """Return a bar as long as what was, with a mark where what was said ends."""
-    bar = f"{'#' * round(_CURVE * was):<{_CURVE + 1}}"
-    at = round(_CURVE * said)
+def _curve(predicted: float, observed: float) -> str:
+    """Return a bar as long as what was observed, with a mark where what was predicted ends."""
+    bar = f"{'#' * round(_CURVE * observed):<{_CURVE + 1}}"
+    at = round(_CURVE * predicted)
     return f"{bar[:at]}|{bar[at + 1 :]}".rstrip()
 
 
@@ -78,7 +84,7 @@ def _calibration_lines(one: Confidence) -> Iterator[str]:
     if one.ece <= one.ece_by_luck:
         yield f"That may be luck: {luck}."
         return
-    apart = one.right - one.said
+    apart = one.observed - one.predicted
     way = "too low" if apart > one.ece / 2 else "too high" if apart < -one.ece / 2 else "too low and too high"
     yield f"They are {way} here, beyond luck: {luck}."
 

@@ -1,4 +1,4 @@
-"""XML to a plain tree: no document types, no entities, no network, no namespaces, and never deeper than a walker bears.
+"""XML to a plain tree: no document types, no entities, no network, no namespaces, and at most as deep as a walk can go.
 
 Tags lose their namespace, so Office's Transitional and Strict variants read the same. Attributes lose it as well,
 except those that point to another part (`r:id`, `r:embed`), which would otherwise collide with plain ones.

@@ -26,8 +26,8 @@ class _Call:
     answer: "Future[Vectors]" = field(default_factory=Future)
 
 
-class Gathering:
-    """Runs `run` for one caller at a time, on the texts of everyone who waits. Bears calls from several threads."""
+class DynamicBatcher:
+    """Runs `run` for one caller at a time, on the texts of everyone who waits. Safe to use from several threads."""
 
     def __init__(self, run: Run) -> None:
         self._run = run

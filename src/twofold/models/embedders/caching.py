@@ -16,7 +16,7 @@ MAX_QUESTIONS = 500
 
 
 class CachingEmbedder:
-    """Keeps the vectors of the `size` questions asked last (500: checklist 68). Bears calls from several threads.
+    """Keeps the vectors of the `size` questions asked last (500: checklist 68). Safe to use from several threads.
 
     Questions are known by a hash of 32 bytes, so that long ones take no room: 500 vectors of 384 dimensions and their
     keys are 0.8 MB. What is given out is a copy.

@@ -67,7 +67,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class EndpointEmbedder:
-    """Embeds over HTTP. Bears calls from several threads, each with a connection of its own."""
+    """Embeds over HTTP. Safe to use from several threads, each with a connection of its own."""
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts = Timeouts()) -> None:
         self._endpoint = endpoint

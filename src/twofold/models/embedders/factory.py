@@ -47,7 +47,7 @@ from twofold.models.http import host_of, is_loopback
 from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 from twofold.models.routes import checked_version
 
-SAID_OF_A_SERVER = ("dimensions", "max_tokens", "query_prefix", "passage_prefix", "api_version")
+ENDPOINT_OPTIONS = ("dimensions", "max_tokens", "query_prefix", "passage_prefix", "api_version")
 
 
 def open_embedder(  # noqa: PLR0913  # each may be left out
@@ -101,7 +101,7 @@ def identity_of_server(spec: str) -> EmbedderIdentity | None:
 
 def endpoint_of(spec: str, key: str = "") -> Endpoint:
     """Read `http://host/v1#model&dimensions=768`."""
-    address, model, options = server_of(spec, SAID_OF_A_SERVER)
+    address, model, options = server_of(spec, ENDPOINT_OPTIONS)
     return Endpoint(
         address=address,
         model=model,

@@ -17,7 +17,7 @@ from twofold.models.catalog.identities import joined_identity
 
 
 class JoinedEmbedder:
-    """Embeds with each of its members and puts the vectors side by side; bears calls from several threads."""
+    """Embeds with each of its members and puts the vectors side by side; safe to use from several threads."""
 
     def __init__(self, members: Sequence[Embedder]) -> None:
         self._members = tuple(members)

@@ -18,7 +18,7 @@ from twofold.models.embedders.transformer import TransformerEmbedder
 
 
 class Session:
-    """A mapped model that computes. It bears one thread at a time."""
+    """A mapped model that computes. For one thread at a time."""
 
     def __init__(self, compiled: Compiled, name: str) -> None:
         self._request = compiled.model.create_infer_request()

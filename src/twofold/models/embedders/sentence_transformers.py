@@ -14,7 +14,7 @@ from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
 from twofold.models.devices import Device, no_gpu
-from twofold.models.embedders.batching import Gathering, unit_rows
+from twofold.models.embedders.batching import DynamicBatcher, unit_rows
 from twofold.models.tokens import encodable
 
 QUERY = "query"
@@ -23,7 +23,7 @@ PROBE = "How many dimensions?"
 
 
 class SentenceTransformersEmbedder:
-    """Embeds with a loaded sentence-transformers model and the prompts it was trained with. Bears several threads."""
+    """Embeds with a loaded sentence-transformers model and the prompts it was trained with. Thread-safe."""
 
     def __init__(self, model: Any, name: str) -> None:  # noqa: ANN401 - SentenceTransformer; an extra
         self._model = model
@@ -39,7 +39,7 @@ class SentenceTransformersEmbedder:
             passage_prefix=model.prompts.get(PASSAGE) or "",
             max_tokens=int(model.max_seq_length or 512),
         )
-        self._embed = Gathering(self._run)
+        self._embed = DynamicBatcher(self._run)
 
     @property
     def identity(self) -> EmbedderIdentity:

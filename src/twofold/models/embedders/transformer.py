@@ -14,7 +14,7 @@ from twofold.domain.errors import ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
 from twofold.models.catalog.types import TOKENIZER, ModelEntry
-from twofold.models.embedders.batching import Gathering, length_sorted, pool, unit_rows
+from twofold.models.embedders.batching import DynamicBatcher, length_sorted, pool, unit_rows
 from twofold.models.tokens import count, encode, load_tokenizer
 
 MAX_TEXTS = 16
@@ -32,7 +32,7 @@ Load = Callable[[ModelEntry, Path], Forward]
 
 
 class TransformerEmbedder:
-    """Embeds with a model of the catalog. Weights are mapped on the first call; bears calls from several threads.
+    """Embeds with a model of the catalog. Weights are mapped on the first call; safe to use from several threads.
 
     `most_texts` is how many run together; 1 where a text's vector would depend on its company.
     """
@@ -46,11 +46,11 @@ class TransformerEmbedder:
         self._load = load
         self._most_texts = most_texts
         self._mapping = threading.Lock()
-        self._computing = threading.Lock()  # a mapped model bears one thread at a time
+        self._computing = threading.Lock()  # a mapped model serves one thread at a time
         self._tokenizer: Any = None
         self._forward: Forward | None = None
         self._closed = False
-        self._embed = Gathering(self._run)
+        self._embed = DynamicBatcher(self._run)
 
     @property
     def identity(self) -> EmbedderIdentity:
@@ -160,7 +160,7 @@ class TransformerEmbedder:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenVectors:
     """The token vectors of an embedder that reads at most `max_tokens` of a text."""
 
     embedder: TransformerEmbedder

@@ -29,7 +29,7 @@ class ChatEndpoint:
     """Where to ask and for what.
 
     `address` ends before `/chat/completions`, as in `http://localhost:11434/v1`. Some servers call the limit
-    `max_completion_tokens`, and some models bear no temperature but their own (`own_temperature`).
+    `max_completion_tokens`, and some models accept no temperature but their own (`own_temperature`).
     A server that `tells_reading` is asked how far it has read the prompt, as llama.cpp's can say.
     With an `api_version` it is an address of Azure OpenAI, and `model` the name of a deployment.
     """
@@ -50,7 +50,7 @@ class ChatEndpoint:
 
 
 class EndpointGenerator:
-    """Writes over HTTP. Bears calls from several threads, each with a connection of its own."""
+    """Writes over HTTP. Safe to use from several threads, each with a connection of its own."""
 
     def __init__(self, endpoint: ChatEndpoint, timeouts: Timeouts = WRITING_TIMEOUTS) -> None:
         self._endpoint = endpoint

@@ -10,7 +10,7 @@ http://localhost:8080/v1#model         any server that speaks OpenAI's chat; its
 https://NAME.openai.azure.com#DEPLOYMENT&api_version=2024-10-21      Azure OpenAI; its key is in TWOFOLD_API_KEY
 
 After a server's model may follow `&context=8192`, the tokens that prompt and reply may have together, and
-`&temperature=own` for models that bear no other temperature than their own.
+`&temperature=own` for models that accept no temperature but their own.
 """
 
 import os

@@ -31,11 +31,11 @@ LOCAL_TIMEOUTS = Timeouts(silence=600.0)
 BATCH_TOKENS = 128
 STATE, WRITING = ".state", ".writing"
 MAX_STATES = 4
-_MAX_SAID = 1 << 16  # bytes
+_MAX_RESPONSE_BYTES = 1 << 16  # bytes
 
 
 class LocalGenerator:
-    """Writes with a process of its own. Bears calls from several threads, which it answers one after the other."""
+    """Writes with a process of its own. Safe to use from several threads, which it answers one after the other."""
 
     def __init__(self, identity: GeneratorIdentity, prepare: Callable[[], Launch]) -> None:
         self._identity = identity
@@ -100,7 +100,7 @@ class _State:
         return False
 
     def keep(self) -> None:
-        """Keep what the process knows now, and at most a few such files; a disk that is full or not ours is let be."""
+        """Keep what the process knows now, at most a few such files; a disk that is full or not ours is left alone."""
         unfinished = self._path.with_suffix(WRITING)
         with suppress(OSError):
             if self._post_action("save", unfinished.name):
@@ -113,7 +113,9 @@ class _State:
         url = f"{self._running.address}/slots/0?action={action}"
         credentials = {"Authorization": f"Bearer {self._running.key}"}
         try:
-            post_json(url, msgspec.json.encode({"filename": filename}), credentials, LOCAL_TIMEOUTS, _MAX_SAID)
+            post_json(
+                url, msgspec.json.encode({"filename": filename}), credentials, LOCAL_TIMEOUTS, _MAX_RESPONSE_BYTES
+            )
         except ModelError:
             return False
         return True

@@ -22,10 +22,10 @@ from twofold.system.pipes import read_some
 if TYPE_CHECKING:
     import subprocess
 
-MAX_WORD_LENGTH = 65_536  # bytes of the line it says
+MAX_LINE_BYTES = 65_536  # bytes of the line it says
 SECONDS_TO_END = 2.0
 SECONDS_TO_DIE = 0.2
-PIECE = 4_096
+READ_BYTES = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Running:
 
 
 class LocalServer:
-    """Keeps one server running for as long as it is asked for. Bears calls from several threads."""
+    """Keeps one server running for as long as it is asked for. Safe to use from several threads."""
 
     def __init__(self, prepare: Callable[[], Launch]) -> None:
         self._prepare = prepare
@@ -147,9 +147,9 @@ def _hear(running: Running, launch: Launch) -> _StartReply:
 def _line(said: IO[bytes], launch: Launch) -> bytes:
     deadline = time.monotonic() + launch.seconds
     line = b""
-    while b"\n" not in line and len(line) < MAX_WORD_LENGTH:
+    while b"\n" not in line and len(line) < MAX_LINE_BYTES:
         try:
-            piece = read_some(said.fileno(), PIECE, deadline)
+            piece = read_some(said.fileno(), READ_BYTES, deadline)
         except TimeoutError:
             reason = f"{launch.name} was not ready after {launch.seconds:g} s."
             raise ModelError(reason, "Try a smaller model.") from None
@@ -161,6 +161,6 @@ def _line(said: IO[bytes], launch: Launch) -> bytes:
 
 def _last_line(complaints: IO[Any]) -> str:
     complaints.seek(0, os.SEEK_END)
-    complaints.seek(max(0, complaints.tell() - PIECE))
+    complaints.seek(max(0, complaints.tell() - READ_BYTES))
     lines = [line.strip() for line in complaints.read().decode("utf-8", "replace").splitlines() if line.strip()]
     return lines[-1][:300].rstrip(".") if lines else ""

@@ -27,7 +27,7 @@ LARGER = 3.0
 MAX_THREADS = 8
 SPEED = "speed.json"
 _ASKED, _WRITES = "The kiln reaches 1,060 degrees in seven hours and must cool before the door is opened. " * 8, 12
-_MAX_SAID = 1 << 20  # bytes
+_MAX_RESPONSE_BYTES = 1 << 20  # bytes
 
 
 class Speed(msgspec.Struct, frozen=True):
@@ -110,7 +110,7 @@ def _timings(running: Running, launch: Launch) -> _Timings:
     url, body = f"{running.address}/completion", msgspec.json.encode(asked)
     try:
         said = msgspec.json.decode(
-            post_json(url, body, credentials, Timeouts(silence=launch.seconds), _MAX_SAID), type=_Measured
+            post_json(url, body, credentials, Timeouts(silence=launch.seconds), _MAX_RESPONSE_BYTES), type=_Measured
         )
     except msgspec.DecodeError as error:
         raise ModelError(f"{launch.name} does not say how fast it is.") from error

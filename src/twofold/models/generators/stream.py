@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 MAX_LINE_LENGTH = 1 << 20  # bytes
 MAX_EVENT_LENGTH = 1 << 19  # bytes
-BYTES_AT_FIRST = 1 << 20
+BASE_BYTES = 1 << 20
 BYTES_PER_TOKEN = 4_096  # an event around one token takes 200 to 400
 CHARACTERS_PER_TOKEN = 16  # English has 4
 END = b"[DONE]"
-BATCH_SIZE = struct.pack("ii", 1, 0)
+NO_LINGER = struct.pack("ii", 1, 0)
 """Linger no second: a server whose buffers are full, and which reads nothing, learns only so that nobody listens."""
 _LOOK = "Look at the server's own log."
 _CHECK = "Check the address and the model."
 
 
-class Line:
+class CancellableConnection:
     """A connection that is hung up at a deadline, or when somebody says so; a reader then sees its end."""
 
     def __init__(self, seconds: float) -> None:
@@ -56,7 +56,7 @@ class Line:
         """Stop the clock, and give the connection back; one that is left in the middle of a reply is broken off."""
         if self._timer is not None:
             self._timer.cancel()
-        self._shut(BATCH_SIZE if failed is not None else None)
+        self._shut(NO_LINGER if failed is not None else None)
 
     def hold(self, connection: "socket.socket") -> None:
         """Take hold of a connection. Raises ModelError when the line is hung up already."""
@@ -69,17 +69,17 @@ class Line:
         if before is not None:
             before.close()
         if self.hung_up or self.late:
-            self._shut(BATCH_SIZE)
+            self._shut(NO_LINGER)
             raise ModelError("The request was given up.")
 
     def hang_up(self) -> None:
         """End it, from any thread."""
         self.hung_up = True
-        self._shut(BATCH_SIZE)
+        self._shut(NO_LINGER)
 
     def _expire(self) -> None:
         self.late = True
-        self._shut(BATCH_SIZE)
+        self._shut(NO_LINGER)
 
     def _shut(self, linger: bytes | None) -> None:
         import socket
@@ -97,7 +97,7 @@ class EventStream:
     """The pieces of one reply; see `twofold.domain.generators.TextStream`. Asking for the first sends the request."""
 
     def __init__(self, request: Request, timeouts: Timeouts, max_tokens: int, seconds: float) -> None:
-        self._line = Line(seconds)
+        self._line = CancellableConnection(seconds)
         self._late = ModelError(
             f"{host_of(request.url)} was not done after {seconds:g} s.", "Ask for less, or wait longer."
         )
@@ -144,11 +144,13 @@ class EventStream:
         self._pieces.close()
 
 
-def _pieces(request: Request, timeouts: Timeouts, max_tokens: int, line: Line) -> Generator[str | Reading]:
+def _pieces(
+    request: Request, timeouts: Timeouts, max_tokens: int, line: CancellableConnection
+) -> Generator[str | Reading]:
     host = host_of(request.url)
     written = 0
     with line, opened(request, timeouts, line.hold) as answer:
-        for piece in deltas(answer, host, BYTES_AT_FIRST + BYTES_PER_TOKEN * max_tokens):
+        for piece in deltas(answer, host, BASE_BYTES + BYTES_PER_TOKEN * max_tokens):
             written += 0 if isinstance(piece, Reading) else len(piece)
             if written > CHARACTERS_PER_TOKEN * (max_tokens + 64):
                 raise ModelError(f"{host} went on after the {max_tokens:,} tokens it was asked for.", _CHECK)

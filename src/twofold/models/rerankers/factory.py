@@ -25,7 +25,7 @@ from twofold.models.catalog.types import ModelEntry, Task
 from twofold.models.devices import Device, device_named
 from twofold.models.embedders.factory import open_embedder, refuse_offline, server_of
 from twofold.models.embedders.openvino import load_session
-from twofold.models.embedders.transformer import Tokens, TransformerEmbedder
+from twofold.models.embedders.transformer import TokenVectors, TransformerEmbedder
 from twofold.models.lazy import LazyReranker
 from twofold.models.rerankers.cross_encoder import CrossEncoder
 from twofold.models.rerankers.late_interaction import LateInteraction
@@ -101,7 +101,7 @@ def _late_interaction(name: str, max_tokens: int, opener: Callable[[str], Embedd
         made = opener(name)
         if not isinstance(made, TransformerEmbedder):
             raise ModelError(f"{name} gives no vector of each token.", "Use another embedder.")
-        return LateInteraction(Tokens(made, max_tokens), identity)
+        return LateInteraction(TokenVectors(made, max_tokens), identity)
 
     return LazyReranker(identity, opened)
 

@@ -16,7 +16,7 @@ from twofold.models.score_scale import relevance_of
 
 
 class TokenEmbedder(Protocol):
-    """Turns a text into one unit vector a token. Bears calls from several threads."""
+    """Turns a text into one unit vector a token. Safe to use from several threads."""
 
     def embed_tokens(self, texts: Sequence[str]) -> Sequence[Vectors]:
         """Embed texts: for each (tokens, dimensions) float32, rows of length 1; any width, the same for all."""

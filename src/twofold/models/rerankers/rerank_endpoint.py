@@ -52,7 +52,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class EndpointReranker:
-    """Scores over HTTP. Bears calls from several threads, each with a connection of its own."""
+    """Scores over HTTP. Safe to use from several threads, each with a connection of its own."""
 
     def __init__(self, endpoint: RerankEndpoint, timeouts: Timeouts = SHORT_TIMEOUTS) -> None:
         self._endpoint = endpoint

@@ -38,7 +38,7 @@ class Segment(NamedTuple):
 class Transcriber:
     """A model that is loaded. One call at a time."""
 
-    def __init__(self, folder: Path, threads: int = 1) -> None:
+    def __init__(self, folder: Path) -> None:
         self.check_installed()
         import ctranslate2
         from tokenizers import Tokenizer
@@ -47,7 +47,7 @@ class Transcriber:
         try:
             self._tokens = Tokenizer.from_file(str(folder / "tokenizer.json"))
             self._model: Any = ctranslate2.models.Whisper(
-                str(folder), device="cpu", compute_type="int8", inter_threads=1, intra_threads=threads
+                str(folder), device="cpu", compute_type="int8", inter_threads=1, intra_threads=1
             )
         except Exception as error:
             raise ModelError(f"The speech model cannot be opened: {error}.", "Run `twofold models pull`.") from error

@@ -77,7 +77,7 @@ async def cancel_job(job: JobId, service: Here, caller: Caller) -> Response:
 
 async def _progress(service: Service, identity: str) -> AsyncGenerator[bytes]:
     last: Job | None = None
-    while (job := service.jobs.named(identity)) is not None and not service.standing.closing:
+    while (job := service.jobs.named(identity)) is not None and not service.state.closing:
         if job != last:
             last = job
             yield event("done" if job.state in ENDED else "progress", job)

@@ -27,8 +27,8 @@ from twofold.server.uploads_store import UploadsStore
 
 CHARACTER_BATCH_SIZE = 100_000
 DOCUMENT_BATCH_SIZE = 32
-KEPT_FAILURES = 1_000
-LOOK_SECONDS = 0.25
+MAX_FAILURES = 1_000
+POLL_SECONDS = 0.25
 FIRST_PAUSE, MAX_PAUSE = 0.5, 8.0
 """Seconds until a job is tried again although the disk has no more room than before; each pause is twice the last."""
 
@@ -116,8 +116,8 @@ class JobRunner:
     def _wait_for_room(self, pause: float) -> None:
         """Wait until the disk has more room than now; a quota does not show there, so not for ever."""
         before, rested = self._jobs.room(), 0.0
-        while rested < pause and not self._jobs.rest(LOOK_SECONDS) and self._jobs.room() <= before:
-            rested += LOOK_SECONDS
+        while rested < pause and not self._jobs.rest(POLL_SECONDS) and self._jobs.room() <= before:
+            rested += POLL_SECONDS
 
     def _sync(self, job: Job, index: Index) -> None:
         def on_progress(progress: SyncProgress) -> None:
@@ -261,7 +261,7 @@ def _synced(job: Job, report: SyncReport) -> Job:
     )
     files = tuple(
         JobFile(one.source, State.FAILED, problem=problem_of(ReadError(one.message, one.hint, one.kind)))
-        for one in report.failed[:KEPT_FAILURES]
+        for one in report.failed[:MAX_FAILURES]
     )
     total = len(report.added) + len(report.updated) + len(report.renamed) + len(report.failed)
     return replace(job, state=State.DONE, counts=dict(named), files=files, done=total, total=total)

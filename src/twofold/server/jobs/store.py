@@ -125,7 +125,7 @@ RETRYING = "retrying"
 
 
 class Jobs:
-    """Keeps jobs and hands them out, of each index one at a time. Bears calls from several threads."""
+    """Keeps jobs and hands them out, of each index one at a time. Safe to use from several threads."""
 
     def __init__(self, folder: Path, state_db: StateDatabase, limits: ServerLimits) -> None:
         self._spool = folder / "spool"

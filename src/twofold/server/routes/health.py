@@ -42,7 +42,7 @@ async def readyz(service: Here) -> Response:
             kind="broken",
         )
     full = service.workers.busy >= service.limits.workers + service.limits.waiting
-    if not service.standing.ready or service.standing.closing or full:
+    if not service.state.ready or service.state.closing or full:
         raise refused(HTTPStatus.SERVICE_UNAVAILABLE, "The server takes no requests now.", "Ask again.", retry_after=1)
     return json_response(encoded(Health("ready")))
 
@@ -102,10 +102,10 @@ def _file(request: Request, name: str) -> Response:
 
 def _lines(service: Service) -> list[str]:
     return [
-        *gauge("twofold_ready", "Whether the server takes requests.", {"": float(service.standing.ready)}),
+        *gauge("twofold_ready", "Whether the server takes requests.", {"": float(service.state.ready)}),
         *gauge("twofold_resident_megabytes", "Memory in use.", {"": resident_bytes() / MEGABYTE}),
         *gauge("twofold_busy_workers", "Calls that run or wait.", {"": float(service.workers.busy)}),
-        *gauge("twofold_streams", "Answers being written.", {"": float(service.standing.streams)}),
+        *gauge("twofold_streams", "Answers being written.", {"": float(service.state.streams)}),
         *gauge("twofold_waiting_jobs", "Jobs that wait.", {"": float(service.jobs.waiting)}),
         *service.counts.lines(),
         *index_lines((name, index.metrics()) for name, index in service.indexes.opened()),

@@ -13,7 +13,7 @@ UNKNOWN, NO, YES = range(3)
 
 
 class KnownTerms:
-    """Remembers terms that were read. A number is given once and never changes; bears calls from several threads.
+    """Remembers terms that were read. A number is given once and never changes; safe to use from several threads.
 
     What was not found is not remembered, since it may come.
     """

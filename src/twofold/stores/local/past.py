@@ -46,7 +46,7 @@ _READERS_TODAY = (
     " THEN (SELECT now.readers FROM main.document AS now WHERE now.id = kept.id) ELSE kept.readers END"
 )
 ID_BITS = 32
-ROWS_DROPPED_AT_ONCE = 1_024
+DROP_BATCH_SIZE = 1_024
 _DOCUMENT_TODAY = DOCUMENT_ROW.replace("readers", f"{_READERS_TODAY} AS readers")
 
 
@@ -90,7 +90,7 @@ class PastView(LocalSnapshot):
 
 
 class Past:
-    """One snapshot of an open store: what is loaded of it, and its connections. Bears calls from several threads."""
+    """One snapshot of an open store: what is loaded of it, and its connections. Safe to use from several threads."""
 
     def __init__(self, named: NamedState, parts: SegmentSnapshot, connections: ClosableConnections) -> None:
         self.named = named
@@ -232,7 +232,7 @@ def drop_unheld(connection: CatalogConnection, after_each: Callable[[], None]) -
     after: tuple[int, int] | None = (0, 0)
     while after is not None:
         with transaction(connection):
-            after = retained.drop_unheld(connection, after, ROWS_DROPPED_AT_ONCE)
+            after = retained.drop_unheld(connection, after, DROP_BATCH_SIZE)
         after_each()
 
 

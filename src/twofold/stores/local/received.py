@@ -15,7 +15,7 @@ from twofold.domain.errors import CorruptError
 
 # Every statement visits a row a few times at most, and no row is smaller than some ten bytes: a statement that takes
 # more steps than this goes round in a circle of pages.
-STEPS_AT_LEAST = 2_000_000
+MIN_STEPS = 2_000_000
 STEPS_PER_BYTE = 20
 STEPS_BETWEEN_LOOKS = 100_000
 MAX_NUMBER = 2**62  # of rows and changes: what is counted up from here still fits
@@ -98,6 +98,6 @@ class StepLimit:
     def _look(self) -> bool:
         """Return whether to interrupt the statement."""
         self._taken += STEPS_BETWEEN_LOOKS
-        if self._taken <= STEPS_AT_LEAST:
+        if self._taken <= MIN_STEPS:
             return False
-        return self._taken > STEPS_AT_LEAST + STEPS_PER_BYTE * self._catalog_bytes()
+        return self._taken > MIN_STEPS + STEPS_PER_BYTE * self._catalog_bytes()

@@ -42,7 +42,7 @@ from twofold.vectors.rabitq import BitCodes, bit_codes, rotated
 MAGIC = b"twofold segment 7\n"
 ALIGNMENT = 64
 BITS_FROM = 4096  # passages in a segment; fewer are scanned as fast in eight bits
-HEADER_BYTES_AT_MOST = 4096
+MAX_HEADER_BYTES = 4096
 TABLE_FROM = 4096  # terms in a segment; fewer are found as fast by halving
 SPARSEST = 64  # with this many numbers a term, and a table of them would be too large
 
@@ -426,13 +426,13 @@ def _arrays_of(derived: Derived, passages: int) -> dict[str, Any]:
 def encode(segment: Segment) -> Iterator[bytes | memoryview]:
     """Yield the file's bytes, piece by piece; arrays as they are, without a copy."""
     arrays = {name: np.ascontiguousarray(getattr(segment, name)) for name in ARRAYS}
-    offset = HEADER_BYTES_AT_MOST
+    offset = MAX_HEADER_BYTES
     table = {}
     for name, array in arrays.items():
         table[name] = {"dtype": array.dtype.str, "shape": array.shape, "offset": offset}
         offset += _padded(array.nbytes)
     header = MAGIC + json.dumps(table).encode()
-    yield header.ljust(HEADER_BYTES_AT_MOST, b"\n")
+    yield header.ljust(MAX_HEADER_BYTES, b"\n")
     for array in arrays.values():
         yield array.reshape(-1).view(np.uint8).data
         yield bytes(_padded(array.nbytes) - array.nbytes)
@@ -473,7 +473,7 @@ def read_segment(
     if data[: len(MAGIC)] != MAGIC:
         raise CorruptError(f"Segment {name} has another format.", "It is made again from the catalog.")
     try:
-        table = json.loads(data[len(MAGIC) : HEADER_BYTES_AT_MOST])
+        table = json.loads(data[len(MAGIC) : MAX_HEADER_BYTES])
         arrays: dict[str, Any] = {one: _array(data, one, table[one]) for one in ARRAYS}
         segment = Segment(**arrays)
         sound = is_sound(segment, covers, dimensions)
@@ -487,7 +487,7 @@ def read_segment(
 def _array(mapped: bytes | mmap.mmap, name: str, place: dict[str, Any]) -> NDArray[Any]:
     """Return one array of a file. Raises ValueError for another type, or an offset that kernels cannot load from."""
     shape, offset = place["shape"], place["offset"]
-    if place["dtype"] != DTYPES[name] or offset % ALIGNMENT or offset < HEADER_BYTES_AT_MOST or min(shape) < 0:
+    if place["dtype"] != DTYPES[name] or offset % ALIGNMENT or offset < MAX_HEADER_BYTES or min(shape) < 0:
         message = f"the array {name} is misplaced"
         raise ValueError(message)
     return np.frombuffer(mapped, dtype=DTYPES[name], count=math.prod(shape), offset=offset).reshape(shape)

@@ -33,7 +33,7 @@ _RETAINED_DOCUMENTS = (  # those of retained passages, which may be there still,
 )
 LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 MAX_LENGTH = 2**32 - 1  # in words
-DOCUMENTS_AT_ONCE = 64
+DOCUMENT_BATCH_SIZE = 64
 
 
 def verify(connection: CatalogConnection, vfs: ChecksumVFS, folder: Path, logged: frozenset[int]) -> list[Finding]:
@@ -126,7 +126,7 @@ def _documents(connection: CatalogConnection, documents: str) -> Iterator[tuple[
         " WHERE row > ? ORDER BY row LIMIT ?"
     )
     last = 0
-    while found := connection.execute(query, (last, DOCUMENTS_AT_ONCE)).fetchall():
+    while found := connection.execute(query, (last, DOCUMENT_BATCH_SIZE)).fetchall():
         yield from found
         last = found[-1][0]
 

@@ -17,7 +17,7 @@ from twofold.stores.local.snapshot import State
 from twofold.stores.postgres.posting_rows import MAX_HALF_DIMENSIONS, PostingRows
 from twofold.stores.postgres.server_rows import Condition, ServerRows
 
-AT_ONCE = 2_000  # vectors that are fetched at once where the kernel compares all
+FETCH_BATCH_SIZE = 2_000  # vectors that are fetched at once where the kernel compares all
 FLOAT32 = 2.0**-23
 MARGIN = 1.01  # stored vectors are rounded to float16: a little longer than 1 at the most
 Halves = NDArray[np.float16]
@@ -91,7 +91,7 @@ class Nearest:
             " AND chunk.row > ? ORDER BY chunk.row LIMIT ?"
         )
         best, after = EMPTY_RANKING, 0
-        while rows := list(self._rows.select(query, self._state.edition, *found.bound, after, AT_ONCE)):
+        while rows := list(self._rows.select(query, self._state.edition, *found.bound, after, FETCH_BATCH_SIZE)):
             some = self._scored(vector, k, [(key, data) for _, key, data in rows])
             joined = np.concatenate([best.keys, some.keys]), np.concatenate([best.scores, some.scores])
             best, after = Ranking.of(*joined, k), rows[-1][0]

@@ -37,7 +37,7 @@ Made = TypeVar("Made")
 
 
 class CachedState:
-    """What was worked out of one generation of an index, for all views of it. Bears calls from several threads."""
+    """What was worked out of one generation of an index, for all views of it. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -17,7 +17,7 @@ from twofold.system.files import open_plain
 
 BLOCKS_IN_MEMORY = 512  # 64 MB
 PREFETCHED_BYTES = 64 * 1024**2
-AT_ONCE = 8
+MAX_CONCURRENT_REQUESTS = 8
 
 
 class Blocks:
@@ -87,7 +87,7 @@ class Blocks:
         """Read what is not here yet, several at once; of a large catalog nothing, but what is asked for later."""
         missing = [one for one in refs if one.digest not in self._memory and one.digest.hex() not in self._here]
         if 1 < len(missing) <= PREFETCHED_BYTES // BLOCK_BYTES:
-            with ThreadPoolExecutor(AT_ONCE) as pool:
+            with ThreadPoolExecutor(MAX_CONCURRENT_REQUESTS) as pool:
                 list(pool.map(self.read, missing))
 
     def _remember(self, ref: Ref, data: bytes) -> None:

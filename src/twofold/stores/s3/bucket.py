@@ -18,7 +18,7 @@ from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError
 
 HEAD = "head"
 OBJECTS = "objects"
-DELETED_AT_ONCE = 1_000
+DELETE_BATCH_SIZE = 1_000
 RETRIES, RETRY_SECONDS, REQUEST_SECONDS, CONNECT_SECONDS = 3, 20, 60, 5
 _CREDENTIALS = (
     ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
@@ -93,9 +93,9 @@ class Bucket:
 
     def delete(self, keys: Sequence[str]) -> None:
         """Delete objects; those that are gone already are no error."""
-        for start in range(0, len(keys), DELETED_AT_ONCE):
+        for start in range(0, len(keys), DELETE_BATCH_SIZE):
             with failures():
-                obstore.delete(self._client, [self._path(key) for key in keys[start : start + DELETED_AT_ONCE]])
+                obstore.delete(self._client, [self._path(key) for key in keys[start : start + DELETE_BATCH_SIZE]])
 
     def objects(self) -> Iterator[tuple[str, datetime]]:
         """Yield the keys of what a head may name, and when each was written."""

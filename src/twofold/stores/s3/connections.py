@@ -14,7 +14,7 @@ import apsw
 from twofold.domain.errors import CorruptError, StoreError
 from twofold.stores.local.catalog import LocalConnection, failures, fill_catalog, prepare
 from twofold.stores.local.checksums import PAGE_BYTES
-from twofold.stores.s3.blocks import AT_ONCE, Blocks
+from twofold.stores.s3.blocks import MAX_CONCURRENT_REQUESTS, Blocks
 from twofold.stores.s3.bucket import Bucket
 from twofold.stores.s3.catalog_file import NAME, BucketVFS, CatalogFile
 from twofold.stores.s3.head import BLOCK_BYTES, Head, Ref, digest_of
@@ -106,7 +106,7 @@ class S3Connection(LocalConnection):
         """Write the blocks that changed, and a head that names them."""
         blocks = list(base.blocks[: -(-self.file.size // BLOCK_BYTES)])
         fresh = [(number, data, self._next_ref(data)) for number, data in self.file.written.items()]
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(MAX_CONCURRENT_REQUESTS) as pool:
             list(pool.map(lambda one: self.place.bucket.put(one[2].key, one[1]), fresh))
         for number, _, ref in fresh:
             blocks[number:] = [ref, *blocks[number + 1 :]]

@@ -36,7 +36,7 @@ class _Known(NamedTuple):
 
 
 class Heads:
-    """Follows the head of one index. Bears calls from several threads.
+    """Follows the head of one index. Safe to use from several threads.
 
     `replaced` is called when the index was deleted and made again.
     """

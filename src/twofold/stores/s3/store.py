@@ -31,7 +31,7 @@ from twofold.stores.local.segment import Segment, checksum, read_segment
 from twofold.stores.local.snapshot import Listed
 from twofold.stores.local.store import SnapshottedStore
 from twofold.stores.local.verify import verify_contents
-from twofold.stores.s3.blocks import AT_ONCE, Blocks
+from twofold.stores.s3.blocks import MAX_CONCURRENT_REQUESTS, Blocks
 from twofold.stores.s3.bucket import HEAD, OBJECTS, Bucket, HeadMovedError
 from twofold.stores.s3.connections import Connections, Place, S3Connection, keys_to_sweep
 from twofold.stores.s3.head import Ref
@@ -40,7 +40,7 @@ from twofold.stores.segment_cache import CACHE_BYTES, SegmentCache, mapped
 from twofold.stores.transactional import TransactionalStore
 
 UPKEEP = maintenance.Upkeep(flush_from=2_048)  # a new reader makes the tail's segment itself: keep it short
-LONGEST_PAUSE_SECONDS = 0.5
+MAX_PAUSE_SECONDS = 0.5
 
 logger = logging.getLogger(__name__)
 
@@ -233,7 +233,7 @@ class S3Store(TransactionalStore[S3Connection], SnapshottedStore[S3Connection]):
     def verify(self) -> Sequence[Finding]:
         """Read every object again, hold passages against documents, and segments against passages."""
         head = self._place.heads.refresh(now=True)
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(MAX_CONCURRENT_REQUESTS) as pool:
             damaged = [one for one in pool.map(self._finding, head.blocks) if one]
             repairable = [one for one in pool.map(self._finding, head.segments.values()) if one]
         if damaged:
@@ -285,7 +285,7 @@ class S3Store(TransactionalStore[S3Connection], SnapshottedStore[S3Connection]):
                         "Wait until they have finished, then try again.",
                     ) from error
             time.sleep(random.uniform(0, pause))  # noqa: S311  # so that of many each has its turn
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+            pause = min(2 * pause, MAX_PAUSE_SECONDS)
             self._place.heads.refresh(now=True)
 
     def _bytes(self, connection: S3Connection) -> int:

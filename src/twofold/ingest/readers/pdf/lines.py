@@ -2,7 +2,7 @@
 
 pdfium gives the characters in the order of the page's content, with line ends where the baseline moves. Here each
 line gets its text, its box and its font, and lines that stand side by side on one baseline, such as the cells of a
-table row, become one. Nothing here knows of paragraphs or documents. pdfium bears one thread at a time.
+table row, become one. Nothing here knows of paragraphs or documents. pdfium serves one thread at a time.
 """
 
 import ctypes
