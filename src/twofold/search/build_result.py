@@ -144,8 +144,9 @@ def fetch(state: PipelineState) -> PipelineState:
     generation = 0 if view.viewer_key else view.generation  # it counts changes to what a viewer may not read
     meant = _did_you_mean(state, tables.get(0))
     fetched = Fetched(passages, windows, tables, table_keys, chance, generation, facets, meant)
-    warnings = (*state.warnings, *_unknown_fields(state, found=bool(keys)))
-    return replace(state, fetched=fetched, stages=(*state.stages, trace), warnings=warnings)
+    if state.plan.results is not None or not keys:
+        state = replace(state, warnings=(*state.warnings, *_unknown_fields(state, found=bool(keys))))
+    return replace(state, fetched=fetched, stages=(*state.stages, trace))
 
 
 def _unknown_fields(state: PipelineState, *, found: bool) -> Iterator[StageWarning]:
