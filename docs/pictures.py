@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 PICTURES = HERE / "pictures"
 PAGES = ("concepts.md", "storage.md", "reliability.md", "answers.md", "search.md", "security.md")
 QUERY = "what happens when a sync is killed"
-QUESTION = "How are BM25 and vectors fused?"
+QUESTION = "What happens when a sync is killed?"
 WIDTH = 100
 TWOFOLD = str(Path(sys.executable).with_name("twofold"))
 
