@@ -29,7 +29,7 @@ from twofold.config.load import load_settings
 from twofold.search.result import SearchResult
 
 QUESTIONS = Path(__file__).parent / "questions"
-ASKED = ("manuals", "more-manuals", "mail-manual", "diff-manual", "shell-manual", "web-manual")
+ASKED = ("manuals", "more-manuals", "mail-manual", "diff-manual", "shell-manual", "web-manual", "name-server-manual")
 COMMANDS = (
     "add am bisect blame branch checkout cherry-pick clean clone commit diff fetch format-patch gc grep init log"
     " ls-files merge mv notes pull push rebase reflog remote reset restore revert rm show stash status submodule"
@@ -54,6 +54,7 @@ HTTPD = (
     " misc/security_tips mod/core programs/ab programs/apachectl programs/htpasswd programs/httpd programs/rotatelogs"
     " rewrite/flags rewrite/intro ssl/ssl_faq ssl/ssl_howto vhosts/ip-based vhosts/name-based"
 )
+BIND = "chapter1 chapter2 chapter3 chapter4 chapter5 chapter6 chapter7 chapter9 dnssec-guide general manpages reference"
 PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "postgresql-doc-15": (
         "usr/share/doc/postgresql-doc-15/html",
@@ -123,6 +124,10 @@ PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "apache2-doc": (
         "usr/share/doc/apache2-doc/manual/en",
         tuple(f"{name}.html" for name in HTTPD.split()),
+    ),
+    "bind9-doc": (
+        "usr/share/doc/bind9-doc/arm",
+        tuple(f"{name}.html" for name in BIND.split()),
     ),
     "haproxy-doc": ("usr/share/doc/haproxy/html", ("intro.html", "management.html")),
 }
