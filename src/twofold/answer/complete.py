@@ -13,6 +13,7 @@ from dataclasses import replace
 from twofold.answer.sentences import SentenceUnit
 from twofold.answer.types import Part, Source
 from twofold.domain.dataclass import dataclass
+from twofold.ingest.chunking.sentences import sentence_ends
 
 Span = tuple[int, int]
 
@@ -41,7 +42,6 @@ _REFERS = re.compile(
 """A sentence that begins with a pronoun, perhaps within its first clause: "If the script exits with this code"."""
 
 _EXPLETIVE = re.compile(r"it(?: is|'s|\u2019s| was| can be| may be| seems)\b[^.]{0,60}?\b(?:to|that)\b", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?][\"')\]\u201d]*\s+(?=[^a-z\s])")
 _RULE = re.compile(r"[\s|:-]+")
 _LEADS_ON = re.compile(r"(?::|\be\.g\.|\bi\.e\.)$")
 _FIGURE = re.compile(r"\d")
@@ -212,12 +212,19 @@ def _sentence_before(text: str, start: int) -> list[Span]:
     paragraph = _paragraph(text, start)
     if not before.endswith((".", "!", "?")) or len(before) <= paragraph:
         return []
-    ends = [paragraph, *(found.end() for found in _SENTENCE_END.finditer(before, paragraph))]
-    first = ends[-1]
-    if len(ends) > 1 and _refers(text, first, len(before)):
-        first = ends[-2]
+    starts = _sentence_starts(text, paragraph, len(before))
+    first = starts[-1]
+    if len(starts) > 1 and _refers(text, first, len(before)):
+        first = starts[-2]
     first += _bullet(before, first)
     return [(first, len(before))] if 0 < len(before) - first <= _LONGEST_INTRODUCTION else []
+
+
+def _sentence_starts(text: str, start: int, end: int) -> list[int]:
+    """Return where the sentences begin of a stretch that begins with one."""
+    piece = text[start:end]
+    ends = (at for at in sentence_ends(piece) if piece[at:].strip())
+    return [start, *(start + at + len(piece[at:]) - len(piece[at:].lstrip()) for at in ends)]
 
 
 def _paragraph(text: str, at: int) -> int:
@@ -251,8 +258,8 @@ def _entry(text: str, start: int) -> list[Span]:
     name = text[line : text.find("\n", line)]
     if not _names_entry(name):
         return []
-    found = _SENTENCE_END.search(text, line + len(name), start)
-    end = len(text[: found.end() if found else start].rstrip())
+    starts = _sentence_starts(text, line + len(name), start)
+    end = len(text[: starts[1] if len(starts) > 1 else start].rstrip())
     above = text.rfind("\n\n", 0, line)
     several = above >= 0 and all(map(_names_entry, text[above + 2 : line].splitlines()))  # -n, --dry-run
     first = above + 2 if several else line
@@ -359,7 +366,7 @@ def _introduction_of_code(text: str, code: Span) -> list[Span]:
     """
     above = text[: code[0]].rstrip()
     line = above.rfind("\n") + 1
-    first = [line, *(found.end() for found in _SENTENCE_END.finditer(above, line))][-1]
+    first = _sentence_starts(above, line, len(above))[-1]
     return [(first, len(above))] if _introduces(above[first:]) and not _is_code(above[line:]) else []
 
 
