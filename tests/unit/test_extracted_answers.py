@@ -359,3 +359,76 @@ def test_a_sentence_that_introduces_a_list_comes_with_its_items() -> None:
         "The state of a package on hold is one of these:\n- unknown to the system,\n  or never named\n- wanted\n\n"
         "- removed, with its files"
     )
+
+
+SETTING = (
+    "Ports\n\ntls-port\n  Grammar: tls-port <integer>;\n  Blocks: options\n"
+    "  Specifies the port for encrypted queries.\n  This is the port that the server uses to receive"
+    " encrypted queries over TLS. The default is 853.\n\npid-file\n  Where the number of the process is kept."
+)
+
+
+def read_as(text: str, question: str, **scores: float) -> Answer:
+    """Answer a question about a text whose sentences have these logits, all others -9; `_` is a blank."""
+    reads = Dictated({**{name.replace("_", " "): score for name, score in scores.items()}, "": -9.0}, Scale.LOGIT)
+    with made(text, Plugins(rerankers={"own": reads})) as index:
+        return index.ask(question, settings=ANY | {"rerank.model": "own"})
+
+
+def test_what_holds_by_default_comes_with_what_a_setting_is_for() -> None:
+    """The lines that say of what kind the setting is are left out, and each stretch is the document's own."""
+    answer = read_as(SETTING, "Which port does the server use for TLS?", This_is_the_port=8.0)
+
+    (sentence,) = answer.sentences
+    assert sentence.text == (
+        "tls-port Specifies the port for encrypted queries. This is the port that the server uses to receive"
+        " encrypted queries over TLS. The default is 853."
+    )
+    assert [one.quote for one in answer.citations] == [
+        "tls-port",
+        "Specifies the port for encrypted queries.",
+        "This is the port that the server uses to receive encrypted queries over TLS. The default is 853.",
+    ]
+    assert all(SETTING[one.start : one.end] == one.quote for one in answer.citations)
+
+
+def test_a_default_in_the_fields_of_an_entry_is_kept() -> None:
+    text = "Ports\n\nport\n  Syntax: port number\n  Default: 80\n  Where it listens. Any user may ask for it there."
+    answer = read_as(text, "Who may ask for it?", Any_user=8.0)
+
+    assert answer.sentences[0].text == "port Default: 80 Where it listens. Any user may ask for it there."
+
+
+SYSTEMS = (
+    "Systems\n\nThese are systems on which it does not run:\n\n- Windows\n- Solaris 10 and older\n"
+    "- Linux without threads\n\nIt runs on others."
+)
+
+
+def test_an_item_comes_with_its_list_where_several_things_are_asked_for() -> None:
+    introduction = "These are systems on which it does not run:"
+    several = read_as(SYSTEMS, "On which systems can it not be run?", Linux=8.0, Solaris=7.9)
+    one = read_as(SYSTEMS, "Does it run without threads?", Linux=8.0)
+
+    assert [each.text for each in several.sentences] == [
+        f"{introduction}\n- Windows\n- Solaris 10 and older\n- Linux without threads"
+    ]
+    assert one.sentences[0].text == f"{introduction} Linux without threads"
+
+
+def test_an_abbreviation_is_no_end_of_the_sentence_before() -> None:
+    text = "Traffic (e.g. DNS over TLS) cannot be read. That is why a file of keys is written."
+    answer = read_as(text, "Why is a file of keys written?", That_is=8.0)
+
+    assert [one.text for one in answer.sentences] == [text]
+
+
+def test_nothing_follows_where_the_next_likeliest_is_what_leads_the_first() -> None:
+    """The first sentence is shown with the second, which needs it; the third is nearly as likely and not shown."""
+    text = "The kiln was built by Ada of red brick. She built it in March.\n\nThe kiln is old and stands in the yard."
+    scores = {"Ada of red brick. She": 9.0, "She": 1.0, "Ada": 8.9, "yard": 8.5}
+    reads = Dictated({**scores, "": -9.0}, Scale.LOGIT)
+    with made(text, Plugins(rerankers={"own": reads})) as index:
+        answer = index.ask("Who built the kiln?", settings=ANY | {"rerank.model": "own"})
+
+    assert [one.text for one in answer.sentences] == ["The kiln was built by Ada of red brick. She built it in March."]

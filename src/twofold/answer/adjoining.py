@@ -4,6 +4,7 @@ The sentence grows by the neighbor that answers likelier, of the two the followi
 paragraph, the passage or the room ends. Rows and items are left as they are: `answer.complete` has those.
 """
 
+import re
 from collections.abc import Sequence
 
 from twofold.answer.sentences import SentenceUnit
@@ -12,6 +13,8 @@ from twofold.domain.types import Scores
 
 ROOM = 400  # characters
 _BAR = " | "
+_LONGEST_DEFAULT = 160
+_DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 
 
 def around(place: int, units: Sequence[SentenceUnit], logits: Scores, source: Source) -> range:
@@ -43,6 +46,17 @@ def following(place: int, units: Sequence[SentenceUnit], source: Source) -> rang
             break
         last += 1
     return range(place, last + 1)
+
+
+def with_default(place: int, units: Sequence[SentenceUnit], source: Source) -> range:
+    """Return the place of a sentence, and of the next one where that says in a few words what holds by default.
+
+    "This is the port that the server listens on. The default is 853." Where the first says it already, it is alone.
+    """
+    after = place + 1
+    says = after < len(units) and not _DEFAULT.search(units[place].text) and _adjoin(units[place], units[after], source)
+    short = says and len(units[after].text) <= _LONGEST_DEFAULT and _DEFAULT.search(units[after].text) is not None
+    return range(place, after + 1 if short else after)
 
 
 def joined(units: Sequence[SentenceUnit], source: Source) -> SentenceUnit:

@@ -26,6 +26,7 @@ _LONGEST_QUESTION = 200
 _LEAST_INDENT = 2
 _LEAST_WORDS = 5  # of what introduces something without a colon: headings are shorter or have a mark
 _LONGEST_CODE = 1_200
+_LONGEST_LIST = 500
 _LONGEST_NAME = 48
 _LONGEST_SETTING = 80
 _LEAST_WRAPPED = 50  # characters of a line that goes on in the next one
@@ -42,6 +43,7 @@ _REFERS = re.compile(
 """A sentence that begins with a pronoun, perhaps within its first clause: "If the script exits with this code"."""
 
 _EXPLETIVE = re.compile(r"it(?: is|'s|\u2019s| was| can be| may be| seems)\b[^.]{0,60}?\b(?:to|that)\b", re.IGNORECASE)
+_FIELD = re.compile(r"[ \t]+(?!Default)[A-Z][\w ]{1,20}: [^\n]*(?<![.!?:])\n")
 _RULE = re.compile(r"[\s|:-]+")
 _LEADS_ON = re.compile(r"(?::|\be\.g\.|\bi\.e\.)$")
 _FIGURE = re.compile(r"\d")
@@ -64,15 +66,20 @@ class Complete:
 
 
 def completed(
-    units: Sequence[SentenceUnit], sources: Mapping[int, Source], led: frozenset[int] = frozenset()
+    units: Sequence[SentenceUnit],
+    sources: Mapping[int, Source],
+    led: frozenset[int] = frozenset(),
+    *,
+    lists: bool = False,
 ) -> tuple[Complete, ...]:
     """Make chosen sentences complete; rows of one table become one, and nothing is shown twice.
 
-    `led` are those, by their place in the sources, that come with the sentence before them.
+    `led` are those, by their place in the sources, that come with the sentence before them. With `lists` an item of a
+    short list comes with the others.
     """
     made: list[Complete] = []
     for unit in units:
-        whole = _whole(unit, sources[unit.source], led=unit.order in led)
+        whole = _whole(unit, sources[unit.source], led=unit.order in led, lists=lists)
         shown = [span for one in made if _same_document(one, unit, sources) for span in one.spans]
         if any(start <= unit.start < end for start, end in shown):
             continue
@@ -166,7 +173,7 @@ def _placed(unit: SentenceUnit, source: Source) -> tuple[Part | None, str, int, 
     return part, text, unit.start - part.start, unit.end - part.start
 
 
-def _whole(unit: SentenceUnit, source: Source, *, led: bool) -> Complete:
+def _whole(unit: SentenceUnit, source: Source, *, led: bool, lists: bool) -> Complete:
     own = (unit.start, unit.end)
     part, text, start, end = _placed(unit, source)
     if part is None:
@@ -179,7 +186,11 @@ def _whole(unit: SentenceUnit, source: Source, *, led: bool) -> Complete:
     if code:
         above = _introduction_of_code(text, code)
         return Complete(unit.source, _offset_spans([*above, code], part), keeps_lines=True)
-    before = _entry(text, start) or _introduction(text, start) or _antecedent(text, start, end, led=led)
+    above = _introduction(text, start)
+    items = _short_list(text, above[0][1], end) if lists and above else []
+    if items:
+        return Complete(unit.source, _offset_spans([*above, *items], part), keeps_lines=True)
+    before = _entry(text, start) or above or _antecedent(text, start, end, led=led)
     below = _introduced(text, start, end)
     spans = (*_offset_spans(before, part), own, *_offset_spans(below, part))
     return Complete(unit.source, spans, keeps_lines=bool(below))
@@ -258,13 +269,31 @@ def _entry(text: str, start: int) -> list[Span]:
     name = text[line : text.find("\n", line)]
     if not _names_entry(name):
         return []
-    starts = _sentence_starts(text, line + len(name), start)
+    fields = _past_fields(text, line + len(name), start)
+    starts = _sentence_starts(text, fields, start)
     end = len(text[: starts[1] if len(starts) > 1 else start].rstrip())
     above = text.rfind("\n\n", 0, line)
     several = above >= 0 and all(map(_names_entry, text[above + 2 : line].splitlines()))  # -n, --dry-run
     first = above + 2 if several else line
     first += _indent(text, first)
-    return [(first, end)] if first < start and end - first <= _LONGEST_ENTRY else []
+    if first >= start or end - first > _LONGEST_ENTRY:
+        return []
+    if fields == line + len(name):
+        return [(first, end)]
+    return [(first, line + len(name)), *([(fields, end)] if fields < end else [])]
+
+
+def _past_fields(text: str, at: int, stop: int) -> int:
+    """Return where the description of an entry begins, behind lines that only say of what kind it is.
+
+    "Syntax: …", "Context: …" below a name; what holds by default is no such line.
+    """
+    past = at
+    for line in text[at + 1 : stop].splitlines(keepends=True):
+        if not _FIELD.match(line):
+            break
+        past = (at + 1 if past == at else past) + len(line)
+    return past + _indent(text, past) if past > at else at
 
 
 def _indent(text: str, line: int) -> int:
@@ -391,6 +420,13 @@ def _introduced(text: str, start: int, end: int) -> list[Span]:
     if _is_code(text[first:stop]) or (text[start:end].endswith(":") and _is_block(text[first:stop])):
         return [(first, stop)]
     return [(at, _end_of_list(text, first))] if text[start:end].endswith(":") and _ITEM.match(text, first) else []
+
+
+def _short_list(text: str, introduced: int, end: int) -> list[Span]:
+    """Return where the list stands behind its introduction, if it reaches a place and is short enough to be shown."""
+    first = introduced + len(text[introduced:]) - len(text[introduced:].lstrip())
+    last = first + len(text[first : _end_of_list(text, first)].rstrip())
+    return [(first, last)] if end <= last <= first + _LONGEST_LIST else []
 
 
 def _end_of_list(text: str, first: int) -> int:

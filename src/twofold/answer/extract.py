@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from twofold.answer.adjoining import around, following, joined
+from twofold.answer.adjoining import around, following, joined, with_default
 from twofold.answer.certainty import Evidence, evidence_of
 from twofold.answer.complete import Complete, completed
 from twofold.answer.events import ChunkEvent, CitationEvent
@@ -34,7 +34,7 @@ from twofold.answer.types import AnswerSentence, Citation, Source, TextTools, ci
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.warning import StageWarning, warning_of
-from twofold.query.broad import is_broad, wants_paragraph
+from twofold.query.broad import is_broad, wants_list, wants_paragraph, wants_value
 from twofold.search.result import SearchResult
 
 PASSAGES, PASSAGES_TO_READ = 6, 10
@@ -80,7 +80,7 @@ def extract(
         return read_alone(question, {at: units[at] for at in places}, best, reading)
 
     gap = GAP_BROAD if is_broad(question) else GAP
-    manner = Manner(sentences, gap, _together(question, units, told, best), alone)
+    manner = Manner(sentences, gap, _together(question, units, told, best), alone, reading.terms)
     shown = groups(Candidates(units, found, told, words), manner)
     bare = {one: units[one] for one in shown if shown[one].start == one}
     led = needed_leads(question, bare, best, told, reading)
@@ -98,6 +98,8 @@ def _together(
 ) -> Callable[[int], range] | None:
     """Return what tells which sentences are shown with one, where a question asks for more than one sentence."""
     by_number = {one.number: one for one in sources}
+    if wants_value(question):
+        return lambda place: with_default(place, units, by_number[units[place].source])
     if not is_broad(question):
         step = wants_paragraph(question)
         return (lambda place: following(place, units, by_number[units[place].source])) if step else None
@@ -161,7 +163,7 @@ def _assemble(question: str, chosen: tuple[Chosen, ...], sources: tuple[Source, 
     citations: list[Citation] = []
     events: list[ChunkEvent | CitationEvent] = []
     led = frozenset(one.unit.order for one in chosen if one.led)
-    for unit in completed([one.unit for one in chosen], by_number, led):
+    for unit in completed([one.unit for one in chosen], by_number, led, lists=wants_list(question)):
         cited = [citation_of(by_number[unit.source], start, end) for start, end in unit.spans]
         told = _display_sentence(unit, cited)
         if not told.text:

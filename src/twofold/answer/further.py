@@ -39,13 +39,15 @@ class Candidates:
 class Manner:
     """How sentences are shown: how many, how far below the best, and what comes with one.
 
-    `together` tells the places shown with one; `alone` reads some without what leads them, and returns their logits.
+    `together` tells the places shown with one; `alone` reads some without what leads them, and returns their logits;
+    `terms` are those of a text.
     """
 
     most: int
     gap: float
     together: Callable[[int], range] | None
     alone: Callable[[Sequence[int]], Mapping[int, float]]
+    terms: Callable[[str], Mapping[str, int]]
 
 
 def groups(best: Candidates, manner: Manner) -> Mapping[int, range]:
@@ -85,7 +87,15 @@ def _next(best: Candidates, manner: Manner, new: Scores, chosen: Sequence[int]) 
     near = [at for at in likely if not any(_alike(best.words[at], best.words[one]) for one in chosen)]
     worth = _by_itself(best, manner, worth, near, chosen) if told.read else worth
     near = [at for at in near if worth[at] >= least[at]]
-    return max(near, key=lambda at: (worth[at] + share * new[at], -at), default=None)
+    place = max(near, key=lambda at: (worth[at] + share * new[at], -at), default=None)
+    leads = [] if place is None else _leading(best, manner, chosen)
+    return None if place is None or any(_repeats(best.words[place], one) for one in leads) else place
+
+
+def _leading(best: Candidates, manner: Manner, chosen: Sequence[int]) -> list[frozenset[str]]:
+    """Return the words of what leads the sentences chosen, as far as it is a sentence: it is shown with them."""
+    leads = dict.fromkeys(best.found.leads[at] for at in chosen)
+    return [frozenset(manner.terms(one.text)) for one in leads if _is_sentence(one)]
 
 
 def _by_itself(best: Candidates, manner: Manner, worth: Scores, near: Sequence[int], chosen: Sequence[int]) -> Scores:
@@ -102,6 +112,11 @@ def _by_itself(best: Candidates, manner: Manner, worth: Scores, near: Sequence[i
 def _is_sentence(lead: Lead) -> bool:
     """Return whether a lead says something by itself, as the sentence before does; no header row or introduction."""
     return bool(lead.text) and not lead.is_question and lead.text.endswith((".", "!", "?"))
+
+
+def _repeats(words: frozenset[str], lead: frozenset[str]) -> bool:
+    """Return whether a sentence of these words says little more than a lead."""
+    return len(words & lead) >= ALIKE * len(words)
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -6,7 +6,8 @@ It asks for several things ("What are …?", "Which strategies did the city use?
 what follows from it ("What role does … play?"), for an account ("How did the plan evolve?", "Why was it closed?",
 "Describe …") or for what somebody says of something. "How many", "how long" and the like ask for one fact. "How do I
 …?", "What does it do?", "What is it?" and "Can I …?" ask for a step or an account in one place, whose sentences belong
-together: "Some tasks need another group. This is done with adduser." Of other languages than English nothing is known.
+together: "Some tasks need another group. This is done with adduser." A question for a value, or for several things by
+a noun in the plural, is recognized, too. Of other languages than English nothing is known.
 """
 
 import re
@@ -72,3 +73,41 @@ def wants_paragraph(question: str) -> bool:
     (False, False)
     """
     return _STEP.search(question) is not None
+
+
+_VALUE = re.compile(
+    r"\b(?:which|what) (?:port|file|user|group|directory|folder|path|address|host|time|number|size|value|limit|level"
+    r"|name|mode|format|version|algorithm|type|unit)\b|\bhow (?:many|much|long|often|large|big|fast|far)\b"
+    r"|\bby default\b",
+    re.IGNORECASE,
+)
+
+
+def wants_value(question: str) -> bool:
+    """Return whether a question asks for a value, such as a setting has, which may stand behind what it is for.
+
+    >>> wants_value("Which port does it listen on?"), wants_value("Into which file is the log written?")
+    (True, True)
+    >>> wants_value("What is a port?"), wants_value("Which strategies did the city use?")
+    (False, False)
+    """
+    return not is_broad(question) and _VALUE.search(question) is not None
+
+
+_WHICH_ONES = re.compile(
+    r"\b(?:which|what) (?:[\w'\u2019-]+ ){0,2}?[a-z-]{2,}s(?<!ss)(?<!us)(?<!is)"
+    r" (?:do|did|have|had|can|could|will|would|should|may|might|must|are|were)\b"
+    r"|\bwhat (?:are|were) the\b|^\W*list\b",
+    re.IGNORECASE,
+)
+
+
+def wants_list(question: str) -> bool:
+    """Return whether a question asks for several things by a noun in the plural, which a list may hold.
+
+    >>> wants_list("On which systems can it not be run?"), wants_list("What are the supported formats?")
+    (True, True)
+    >>> wants_list("What does it do?"), wants_list("Which bus stops there?"), wants_list("Which port is it?")
+    (False, False, False)
+    """
+    return _WHICH_ONES.search(question) is not None
