@@ -48,6 +48,7 @@ def test_headings_paragraphs_and_code_keep_order_and_path() -> None:
         "<p style='color:red; DISPLAY : none'>DROP</p>",
         "<span aria-hidden=true>DROP</span>",
         "<div role=navigation>DROP</div>",
+        "<div class=list-of-examples>DROP</div>",
         "<div class='x breadcrumbs'>DROP</div>",
         "<div id=footer>DROP</div>",
         "<noscript>DROP</noscript>",
