@@ -1,5 +1,6 @@
 """Pages of PDF files as pictures, with the cited words marked where they stand."""
 
+import gzip
 import struct
 import zlib
 from collections.abc import Iterator
@@ -82,6 +83,21 @@ def test_a_hit_leads_to_its_page(visit: Visit) -> None:
     assert len(marked_rows(png.content))
     assert visit.client.get(f"{where}/3").status_code == 404
     assert visit.client.get(f"{where}/0").status_code == 422
+
+
+def test_a_packed_pdf_is_drawn_and_handed_out_unpacked(visit: Visit) -> None:
+    data = pdf_of([LINES])
+    files = [("file", ("manual.pdf.gz", gzip.compress(data)))]
+    visit.finished(visit.client.post("/v1/indexes/notes/documents", files=files).json()["id"])
+    found = visit.client.post("/v1/indexes/notes/search", json={"query": "quick brown fox"}).json()
+    hit = found["hits"][0]
+    where = f"/v1/indexes/notes/documents/{hit['document']}"
+
+    png = visit.client.get(f"{where}/pages/1", params={"start": hit["start"], "end": hit["end"]})
+    original = visit.client.get(f"{where}/original")
+
+    assert len(marked_rows(png.content))
+    assert (original.headers["content-type"], original.content) == ("application/pdf", data)
 
 
 def pdf_with_image(width: int, height: int) -> bytes:

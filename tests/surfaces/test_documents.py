@@ -1,7 +1,9 @@
 """`sync`, `add`, `rm`, `ls`, `show`: documents come, change and go."""
 
+import bz2
 import gzip
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -128,6 +130,29 @@ def test_what_gzip_packed_is_read_and_what_unpacks_to_too_much_is_not(run: Run, 
     assert [(Path(one["source"]).name, one["kind"]) for one in report.data["failed"]] == [("bomb.txt.gz", "limit")]
     assert {Path(hit["source"]).name for hit in found["hits"]} == {"faq.txt.gz", "page.html.gz"}
     assert "The quay is closed." in {hit["text"] for hit in found["hits"]}
+
+
+def test_logs_and_changelogs_are_read_however_they_were_packed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "changelog.Debian.gz").write_bytes(gzip.compress(b"sluice (2.1) unstable\n\n  * Open by night.\n"))
+    (tmp_path / "sluice.log.1").write_bytes(b"12:00 the sluice was opened by hand\n")
+    (tmp_path / "sluice.log.2.xz").write_bytes(lzma.compress(b"11:00 the sluice was shut by hand\n"))
+    (tmp_path / "README.bz2").write_bytes(bz2.compress(b"A sluice lets water through.\n"))
+    (tmp_path / "cut.log.3.gz").write_bytes(gzip.compress(b"10:00 the sluice was cleaned\n")[:-9])
+
+    report = run("sync", tmp_path, "-i", "packed", "--json")
+    found = run("search", "sluice", "-i", "packed", "--mode", "bm25", "--json").data
+    shown = run("show", str(tmp_path / "sluice.log.2.xz"), "-i", "packed")
+
+    assert [(Path(one["source"]).name, one["message"]) for one in report.data["failed"]] == [
+        ("cut.log.3.gz", "cut short.")
+    ]
+    assert {Path(hit["source"]).name for hit in found["hits"]} == {
+        "changelog.Debian.gz", "sluice.log.1", "sluice.log.2.xz", "README.bz2"
+    }  # fmt: skip
+    for hit in found["hits"]:
+        text = run("show", hit["document"], "-i", "packed", "--json").data["text"]
+        assert text[hit["start"] : hit["end"]] == hit["text"]
+    assert "11:00 the sluice was shut by hand" in shown.out
 
 
 def test_what_is_ignored_is_left_out(run: Run, notes: Path) -> None:

@@ -1,15 +1,21 @@
-"""The one safe way into a ZIP: counted before it is unpacked, read member by member, never written to disk.
+"""The safe ways into what is packed: ZIP archives, and files that gzip, bzip2 or xz packed by themselves.
 
+A ZIP is counted before it is unpacked, read member by member, never written to disk.
 Office files, EPUB and OpenDocument are ZIP archives with XML inside. Sizes, count, ratio and overlaps are judged
 from the central directory before a byte is unpacked; a member that lies about its size is cut at what it declared
 and then fails its checksum. Names are keys into a table and never become paths.
 """
 
+import bz2
+import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from io import BytesIO
+from types import MappingProxyType
+from typing import Protocol
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError
@@ -22,7 +28,17 @@ _FORESEEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, Va
 _LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
 _RATIO_FREE = MEBIBYTE  # a member this small may be as compressible as it likes
 _ENCRYPTED_FLAG = 0x1
-_GZIP = 16 + zlib.MAX_WBITS  # with the header and the checksum of gzip
+_XZ_MEMORY = 256 * MEBIBYTE  # four times what the densest setting of xz takes
+
+
+class _Unpacker(Protocol):
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,30 +92,66 @@ def open_archive(source: Source) -> Archive:
     return Archive(source.name, names, opened, folded)
 
 
-def gunzip(source: Source) -> Source:
-    """Unpack a file that gzip packed, under its name without `.gz`.
+def packed_as(source: Source) -> str:
+    """Return the suffix by which a file's name and its content say how it was packed by itself; "" if it was not.
+
+    A packed tar archive holds many files, and is not meant.
+    """
+    name = source.name.lower()
+    for suffix, (magic, _) in _PACKINGS.items():
+        if name.endswith(suffix) and source.data.startswith(magic):
+            return "" if name.endswith(f".tar{suffix}") else suffix
+    return ""
+
+
+def unpack(source: Source) -> Source:
+    """Unpack a file that gzip, bzip2 or xz packed by itself, under its name without `.gz`; another one as it is.
 
     Raises ReadError: `limit` for one that unpacks to too much or is too dense, `malformed` for a damaged one.
     """
+    suffix = packed_as(source)
+    if not suffix:
+        return source
     limits = source.limits
     if limits.archive_depth < 1:
         raise _over(source, "archives nested too deep")
     most = min(limits.unpacked_bytes, max(_RATIO_FREE, limits.archive_ratio * len(source.data)))
+    begin = _PACKINGS[suffix][1]
     pieces: list[bytes] = []
     rest, room = source.data, most + 1
     try:
         while rest.strip(b"\0") and room > 0:  # files may be several packed ones in a row, with zeros behind
-            member = zlib.decompressobj(_GZIP)
+            member = begin()
             pieces.append(member.decompress(rest, room))
             room -= len(pieces[-1])
             if room > 0 and not member.eof:
                 raise ReadError(f"{source.name}: cut short.", "Restore it from a good copy.")
             rest = member.unused_data
-    except zlib.error as error:
-        raise ReadError(f"{source.name}: not a sound gzip file.", "Restore it from a good copy.") from error
+    except (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError) as error:
+        what = {".gz": "gzip", ".bz2": "bzip2"}.get(suffix, "xz")
+        raise ReadError(f"{source.name}: not a sound {what} file.", "Restore it from a good copy.") from error
     if room <= 0:
         raise _over(source, f"more than {most:,} bytes when unpacked")
-    return Source(source.name[: -len(".gz")], b"".join(pieces), limits)
+    deeper = replace(limits, archive_depth=limits.archive_depth - 1)
+    return replace(source, name=source.name[: -len(suffix)], data=b"".join(pieces), limits=deeper)
+
+
+def _begin_gzip() -> _Unpacker:
+    return zlib.decompressobj(16 + zlib.MAX_WBITS)  # with the header and the checksum of gzip
+
+
+def _begin_xz() -> _Unpacker:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
+
+
+_PACKINGS: Mapping[str, tuple[bytes, Callable[[], _Unpacker]]] = MappingProxyType(
+    {
+        ".gz": (b"\x1f\x8b", _begin_gzip),
+        ".bz2": (b"BZh", bz2.BZ2Decompressor),
+        ".xz": (b"\xfd7zXZ\x00", _begin_xz),
+    }
+)
+"""How a file may be packed by itself: by its suffix, how it begins, and what unpacks it."""
 
 
 def _judge(source: Source, members: list[zipfile.ZipInfo]) -> None:

@@ -74,6 +74,8 @@ _MAIL_HEADERS = frozenset(
 _MARKDOWN_HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 _MARKDOWN_SIGN = re.compile(r"^(?:[*+-] \S|\d+\. \S|```|~~~|> \S)|\[[^\]\n]+\]\([^)\s]+\)|\*\*\w", re.MULTILINE)
 _MIN_TABLE_LINES = 5
+_TAR_MARK = slice(257, 262)
+_UNPACK = "Unpack it and add the folder, or leave it out with .twofoldignore."
 _WEAK = frozenset({"", ".txt", ".text", ".dat", ".data", ".log", ".out", ".bak", ".md", ".markdown"})
 
 
@@ -155,7 +157,10 @@ def _refuse_binary(data: bytes) -> None:
             raise _no_decoder(what)
     for magic, what in BINARY_MAGIC:
         if data.startswith(magic):
-            raise ReadError(f"{what} cannot be read as a document", "Leave it out with .twofoldignore.", "unsupported")
+            hint = _UNPACK if what.endswith(" archive") else "Leave it out with .twofoldignore."
+            raise ReadError(f"{what} cannot be read as a document", hint, "unsupported")
+    if data[_TAR_MARK] == b"ustar":
+        raise ReadError("a tar archive cannot be read as a document", _UNPACK, "unsupported")
 
 
 def _sniff_zip(name: str, data: bytes) -> str:

@@ -188,7 +188,7 @@ CLAIMS = MappingProxyType(
         **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".bmp", ".webp", ".heic"), "an image"),
         **dict.fromkeys((".wav", *RECORDINGS), "a recording"),
         **dict.fromkeys((".mp4", ".mkv", ".mov", ".avi", ".webm"), "a film"),
-        **dict.fromkeys((".zip", ".gz", ".tgz", ".7z", ".rar", ".xz", ".zst", ".bz2"), "an archive"),
+        **dict.fromkeys((".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".xz", ".zst", ".bz2"), "an archive"),
         **dict.fromkeys((".exe", ".dll", ".so", ".dylib", ".wasm", ".class", ".pyc"), "a program"),
         **dict.fromkeys((".sqlite", ".sqlite3"), "an SQLite database"),
     }
@@ -208,6 +208,7 @@ BINARY_MAGIC = (
     (b"GIF87a", "a GIF image"),
     (b"GIF89a", "a GIF image"),
     (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh91AY&SY", "a bzip2 archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
     (b"Rar!\x1a\x07", "a RAR archive"),
     (b"\xfd7zXZ\x00", "an XZ archive"),

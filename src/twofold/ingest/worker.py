@@ -14,7 +14,7 @@ from twofold.ingest.ipc import LENGTHS, READY, frame, pack_error, pack_extract, 
 from twofold.ingest.readers.custom import CustomReader, read_custom, reader_by_suffix, reader_by_type, unpacked
 from twofold.ingest.readers.ocr import engine
 from twofold.ingest.readers.registry import check_size, media_type_of, read_as
-from twofold.ingest.readers.registry import unpacked as gunzipped
+from twofold.ingest.readers.registry import unpacked as unpacked_source
 from twofold.ingest.readers.types import Extract, Limits, Source
 from twofold.system.limits import limit_cpu, limit_memory, limit_process, raise_memory
 
@@ -48,7 +48,8 @@ def read_any(source: Source, own: Sequence[CustomReader] = ()) -> tuple[str, Ext
     check_size(source)
     reader = reader_by_suffix(own, source)
     if reader is None:
-        source = gunzipped(source)
+        source = unpacked_source(source)
+        reader = reader_by_suffix(own, source)
     media_type = media_type_of(source) if reader is None else reader.media_type
     reader = reader or reader_by_type(own, media_type)
     return media_type, read_as(source, media_type) if reader is None else read_custom(reader, source)

@@ -7,15 +7,19 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from twofold.domain.errors import ReadError
 from twofold.domain.types import Document, DocumentInfo
+from twofold.ingest.archive import unpack
 from twofold.ingest.document import content_hash
 from twofold.ingest.media_types import PDF, PICTURES
+from twofold.ingest.readers.types import Limits, Source
 from twofold.server.auth import INDEX_NAME
 from twofold.stores.local.durable import make_folder, write_durably
 
 MAX_SIZE = 100_000_000
 KEPT = frozenset({PDF, *PICTURES})
 """The media types whose pages can be drawn."""
+_LIMITS = Limits(unpacked_bytes=MAX_SIZE)
 _HASH = re.compile(r"[0-9a-f]{32}")
 
 
@@ -37,16 +41,16 @@ class UploadsStore:
     def read(self, index: str, document: Document) -> bytes | None:
         """Return the PDF or image that a document was read from, or None: it is another format, it is gone, or changed.
 
-        One that was synced is read where it lies; its bytes must be those that were indexed.
+        One that was synced is read where it lies; its bytes must be those that were indexed. A packed one is unpacked.
         """
         if document.media_type not in KEPT or not _HASH.fullmatch(document.content_hash):
             return None
         for path in (self._path(index, document.content_hash), Path(document.source)):
-            with suppress(OSError, ValueError):
+            with suppress(OSError, ValueError, ReadError):
                 if path.is_file() and path.stat().st_size <= MAX_SIZE:
                     data = path.read_bytes()
                     if content_hash(data) == document.content_hash:
-                        return data
+                        return unpack(Source(document.source, data, _LIMITS)).data
         return None
 
     def forget(self, index: str, document: Document, others: Callable[[], Iterable[DocumentInfo]]) -> None:

@@ -22,6 +22,8 @@ from twofold.models.embedders.hashing import HashingEmbedder
         ("backup-dump.html", "SQL Dump", ""),  # the title says it, but for a word
         ("annual-report-2023.html", "Annual Report 2023", ""),
         ("notes.md", "", ""),
+        ("dpkg.log.2.gz", "", ""),
+        ("night-ferry.txt.xz", "", "night ferry"),
         ("4983", "", ""),
         ("IMG_2031.pdf", "", ""),
         ("3fa85f64-5717-4562-b3fc-2c963f66afa6.pdf", "", ""),

@@ -6,7 +6,7 @@ of an annual report names neither the company nor the year.
 
 import re
 
-_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}(?:\.gz)?$")
+_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}(?:(?<=\.log)\.\d{1,3})?(?:\.(?:gz|bz2|xz))?$")
 _MARKS = re.compile(r"[\s_+,;()\[\]{}]+|(?<=[^\d\W])[-.](?=\w)|(?<=\d)[-.](?=[^\d\W])|-{2,}")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z]|(?:19|20)\d\d$)")
 _QUARTER = re.compile(

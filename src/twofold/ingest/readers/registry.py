@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from twofold.domain.errors import ReadError
 from twofold.ingest import media_types as kinds
-from twofold.ingest.archive import gunzip
+from twofold.ingest.archive import packed_as, unpack
 from twofold.ingest.detect import detect
 from twofold.ingest.readers.epub import read_epub
 from twofold.ingest.readers.html.reader import read_html
@@ -28,10 +28,6 @@ from twofold.ingest.readers.text import read_asciidoc, read_latex, read_rest, re
 from twofold.ingest.readers.types import Extract, Reader, Source
 from twofold.ingest.readers.xml_text import read_xml
 
-PACKED = tuple(f"{suffix}.gz" for suffix, kind in kinds.SUFFIXES.items() if kind != kinds.PDF)
-"""Names of files that gzip packed and that are read; pages of a PDF are drawn from the file as it lies there."""
-GZIP = b"\x1f\x8b"
-
 
 def read(source: Source) -> Extract:
     """Read a file of any supported format, found out from its content. Raises ReadError."""
@@ -40,14 +36,13 @@ def read(source: Source) -> Extract:
 
 
 def unpacked(source: Source) -> Source:
-    """Return what a `.txt.gz`, `.json.gz` or the like holds, other files as they are. Raises ReadError.
+    """Return what a `.txt.gz`, `changelog.gz`, `.log.xz` or the like holds, other files as they are. Raises ReadError.
 
     A file that is too large, packed or unpacked, is refused.
     """
-    if not source.name.lower().endswith(PACKED) or not source.data.startswith(GZIP):
-        return source
-    check_size(source)
-    return gunzip(source)
+    if packed_as(source):
+        check_size(source)
+    return unpack(source)
 
 
 def media_type_of(source: Source) -> str:
