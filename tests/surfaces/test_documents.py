@@ -155,6 +155,21 @@ def test_logs_and_changelogs_are_read_however_they_were_packed(run: Run, tmp_pat
     assert "11:00 the sluice was shut by hand" in shown.out
 
 
+def test_a_packed_manual_page_is_found_by_its_options_and_shown_with_them(run: Run, tmp_path: Path) -> None:
+    page = b".TH SLUICE 8\n.SH NAME\nsluice \\- open the gate\n"
+    page += b".SH OPTIONS\n.TP\n\\fB\\-n\\fR, \\fB\\-\\-night\\fR\nWait for dusk.\n"
+    (tmp_path / "sluice.8.gz").write_bytes(gzip.compress(page))
+    (tmp_path / "stub.8.gz").write_bytes(gzip.compress(b".so man8/sluice.8\n"))
+
+    report = run("sync", tmp_path, "-i", "manuals", "--json")
+    hit = run("search", "sluice --night", "-i", "manuals", "--mode", "bm25", "--json").data["hits"][0]
+
+    assert [Path(one["path"]).name for one in report.data["skipped"]] == ["stub.8.gz"]
+    assert hit["title"] == "sluice(8) - open the gate"
+    assert "-n, --night\n  Wait for dusk." in hit["text"]
+    assert run("show", hit["document"], "-i", "manuals", "--json").data["media_type"] == "text/troff"
+
+
 def test_what_is_ignored_is_left_out(run: Run, notes: Path) -> None:
     (notes / ".twofoldignore").write_text("*.csv\n")
 

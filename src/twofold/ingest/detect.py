@@ -22,6 +22,7 @@ from twofold.ingest.media_types import (
     HTML,
     JSON,
     JSON_LINES,
+    MAN,
     MARKDOWN,
     MBOX,
     NOTEBOOK,
@@ -76,6 +77,9 @@ _MARKDOWN_SIGN = re.compile(r"^(?:[*+-] \S|\d+\. \S|```|~~~|> \S)|\[[^\]\n]+\]\(
 _MIN_TABLE_LINES = 5
 _TAR_MARK = slice(257, 262)
 _UNPACK = "Unpack it and add the folder, or leave it out with .twofoldignore."
+_MAN_NAME = re.compile(r"\.(?:[1-9][a-z0-9]{0,10}|[ln]|man|mdoc|roff|troff|nroff)$", re.IGNORECASE)
+_MAN_BEGINS = re.compile(r"\s*(?:[.'\\])")
+_MAN_MACRO = re.compile(r"^[.'][ \t]*(?:TH|Dd|so)[ \t]+\S", re.MULTILINE)
 _WEAK = frozenset({"", ".txt", ".text", ".dat", ".data", ".log", ".out", ".bak", ".md", ".markdown"})
 
 
@@ -91,6 +95,8 @@ def detect(name: str, data: bytes) -> str:
     suffix = suffix_of(name)
     head = _head_of(data, suffix)
     by_suffix = SUFFIXES.get(suffix, "")
+    if _is_man(name, head):
+        return MAN
     marked = _sniff_marked_text(head, by_suffix)
     if not marked and suffix in CLAIMS:
         raise _false_claim(suffix)
@@ -105,6 +111,11 @@ def _head_of(data: bytes, suffix: str) -> str:
         if suffix in CLAIMS:
             raise _false_claim(suffix) from error
         raise
+
+
+def _is_man(name: str, head: str) -> bool:
+    """Return whether a file is a manual page by its name (`ls.1`, not `x.log.1`) and by what it begins with."""
+    return bool(_MAN_NAME.search(name) and _MAN_BEGINS.match(head) and _MAN_MACRO.search(head))
 
 
 def _no_decoder(what: str) -> ReadError:

@@ -19,7 +19,7 @@ SOURCE_TYPES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys((kinds.XLSX, kinds.XLSB, kinds.XLS, kinds.ODS, f"{kinds.ODS}-template"), "excel"),
         **dict.fromkeys((kinds.DOCX, kinds.ODT, f"{kinds.ODT}-template", kinds.RTF), "word"),
         **dict.fromkeys((kinds.PPTX, kinds.ODP, f"{kinds.ODP}-template"), "presentation"),
-        **dict.fromkeys((kinds.PLAIN, kinds.ASCIIDOC, kinds.REST, kinds.LATEX), "text"),
+        **dict.fromkeys((kinds.PLAIN, kinds.ASCIIDOC, kinds.REST, kinds.LATEX, kinds.MAN), "text"),
         **dict.fromkeys((kinds.CSV, kinds.TSV), "csv"),
         **dict.fromkeys((kinds.JSON, kinds.JSON_LINES), "json"),
         **dict.fromkeys((kinds.SRT, kinds.VTT), "subtitles"),

@@ -22,6 +22,8 @@ SAMPLES = {
     kinds.ASCIIDOC: b"= A\n:k: v\n\ntext\n\n== B\nmore",
     kinds.REST: b"A\n=\n\ntext\n\nB\n-\nmore",
     kinds.LATEX: b"\\title{T}\\section{A}\ntext\n\n\\subsection{B}\nmore",
+    kinds.MAN: b".TH A 1\n.SH NAME\na \\- b\n.SH OPTIONS"
+    b"\n.TP\n\\fB\\-x\\fR\ntext\n.TS\nl l.\nc\td\n.TE\n.nf\ncode\n.fi\n",
     kinds.HTML: b"<title>T</title><h1>A</h1><p>b<ul><li>c<li>d</ul>"
     b"<table><tr><th>x<th>y<tr><td>1<td>2</table><pre>e</pre>",
     kinds.XML: b"<?xml version='1.0'?><a><title>T</title><b>text</b> tail</a>",

@@ -21,6 +21,7 @@ from twofold.ingest.readers.office.sheets import read_sheets
 from twofold.ingest.readers.office.tables import read_csv, read_tsv
 from twofold.ingest.readers.pdf.reader import read_pdf
 from twofold.ingest.readers.recording import read_no_recording
+from twofold.ingest.readers.roff.reader import read_man
 from twofold.ingest.readers.rtf import read_rtf
 from twofold.ingest.readers.source_code import read_code, read_python
 from twofold.ingest.readers.subtitles import read_subtitles
@@ -80,6 +81,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         kinds.ASCIIDOC: read_asciidoc,
         kinds.REST: read_rest,
         kinds.LATEX: read_latex,
+        kinds.MAN: read_man,
         kinds.HTML: read_html,
         kinds.XML: read_xml,
         kinds.CSV: read_csv,
