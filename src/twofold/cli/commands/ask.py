@@ -20,7 +20,7 @@ from twofold.cli.options import AsOfOption, EmbedderOption, FilterOption, Indexe
 from twofold.cli.render.answer_progress import AnswerProgress
 from twofold.cli.render.failures import grouped
 from twofold.cli.render.progress import model_progress, progress_on
-from twofold.cli.render.results import cache_line, write_json
+from twofold.cli.render.results import cache_line, where_on, write_json
 from twofold.cli.render.terminal import Screen, from_here, one_line, screen_on, shortened
 from twofold.cli.render.wrap import WordWrap, wrapped
 from twofold.cli.runtime import open_index, settings_for
@@ -323,7 +323,8 @@ def _summary(answer: Answer) -> str:
 
 def _drawn(screen: Screen, citation: Citation, *, known: bool) -> str:
     """Draw a citation; of a place that was named already only what is quoted."""
-    page = f", p. {citation.page}" if citation.page is not None else f", {citation.place}" if citation.place else ""
+    told = where_on(citation.place, citation.page)
+    page = f", {told}" if told else ""
     section = f" › {' › '.join(citation.heading)}" if citation.heading else ""
     where = one_line(f"{_of(citation)}{from_here(citation.source)}{page}{section}")
     quote = wrapped(screen, shortened(one_line(citation.quote), _QUOTED), "    ")

@@ -9,6 +9,7 @@ import typer
 
 from twofold.cli.eval.judge_ui import Answers, Place, render_help, render_item, render_keys
 from twofold.cli.options import EmbedderOption, IndexOption
+from twofold.cli.render.results import where_on
 from twofold.cli.render.terminal import Screen, one_line, screen_on
 from twofold.cli.runtime import open_index
 from twofold.config.profiles import profile_named
@@ -105,7 +106,7 @@ class _Pooling:
             for document, hit in self._found(way, question):
                 if document not in seen:
                     seen.add(document)
-                    place = f"p. {hit.page}" if hit.page is not None else hit.place
+                    place = where_on(hit.place, hit.page)
                     yield Pooled(question, document, hit.chunk_id, hit.text, hit.heading, place)
 
     def _found(self, way: str, question: str) -> Sequence[tuple[str, Hit]]:

@@ -124,7 +124,8 @@ def _draw_hit(screen: Screen, hit: Hit, best: float, marking: Marking) -> None:
     share = hit.score / best if best > 0 else 0.0
     front = f"{hit.rank:>3} {screen.paint(bar(share, 8), 'cyan')} {hit.score:.4f}  "
     front += f"{screen.paint(one_line(hit.collection), 'cyan')}: " if hit.collection else ""
-    page = f" (p. {hit.page})" if hit.page is not None else f" ({one_line(hit.place)})" if hit.place else ""
+    where = where_on(hit.place, hit.page)
+    page = f" ({one_line(where)})" if where else ""
     room = max(24, screen.width - width_of(front) - width_of(page))
     screen.line(front + place_in(screen, hit.source, hit.heading, room) + page)
     _draw_beside(screen, [one for one in hit.context if one.start < hit.start], marking)
@@ -158,6 +159,11 @@ def _draw_beside(screen: Screen, neighbors: Sequence[Neighbor], marking: Marking
 
 def _width(screen: Screen) -> int:
     return max(20, min(screen.width, _WIDEST_SNIPPET) - len(_INDENT))
+
+
+def where_on(place: str, page: int | None) -> str:
+    """Return where in a document something stands: its place, its page, or both, as in a mail's attachment."""
+    return ", ".join((*([place] if place else []), *([] if page is None else [f"p. {page}"])))
 
 
 def place_in(screen: Screen, source: str, heading: tuple[str, ...], room: int) -> str:

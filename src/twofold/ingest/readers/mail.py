@@ -37,14 +37,21 @@ def mailbox_reader(read_attachment: Reader) -> Reader:
 
     def read_mailbox(source: Source) -> Extract:
         """Read an mbox file: each message under its subject, at the place `message 3`."""
-        builder = TextBuilder()
+        builder, first = TextBuilder(), 1
         for number, data in enumerate(_messages(source.data), 1):
             message = _read_message(source, data, read_attachment)
             heading = (message.title,) if message.title else ()
-            builder.add_extract(message, heading=heading, place=f"message {number}", part=number)
+            first = _add_apart(builder, message, heading, f"message {number}", first)
         return builder.extract()
 
     return read_mailbox
+
+
+def _add_apart(builder: TextBuilder, extract: Extract, heading: tuple[str, ...], place: str, first: int) -> int:
+    """Add what no passage may join to anything else: its parts are numbered from `first` on. Return the next number."""
+    blocks = tuple(replace(block, part=first + block.part) for block in extract.blocks)
+    builder.add_extract(replace(extract, blocks=blocks), heading=heading, place=place)
+    return max((block.part for block in blocks), default=first) + 1
 
 
 def _messages(data: bytes) -> Iterator[bytes]:
@@ -165,6 +172,7 @@ def _add_attachments(
 ) -> Iterator[str]:
     """Add what can be read of the attachments; name the others, each with its reason."""
     deeper = replace(source.limits, archive_depth=source.limits.archive_depth - 1)
+    first = 1
     for name, data in attached[: source.limits.archive_entries]:
         if deeper.archive_depth < 0:
             yield f"{name}: nested too deep"
@@ -174,5 +182,5 @@ def _add_attachments(
         except ReadError as error:
             yield f"{name}: {error.message}"
             continue
-        builder.add(BlockKind.HEADING, name)
-        builder.add_extract(extract, heading=(name,), place="")
+        builder.add(BlockKind.HEADING, name, place=f"attachment {name}", part=first)
+        first = _add_apart(builder, extract, (name,), f"attachment {name}", first)

@@ -163,6 +163,6 @@ export const further = ({ rounds = [], links = [] }) => [
 // The answer as plain text with numbered sources beneath.
 export const asText = (answer) => {
   const cited = [...new Map(answer.citations.filter(Boolean).map((one) => [one.number, one])).values()];
-  const lines = cited.sort((a, b) => a.number - b.number).map((one) => `[${one.number}] ${one.source}${one.page ? `, ${t("page", { page: one.page })}` : ""}`);
+  const lines = cited.sort((a, b) => a.number - b.number).map((one) => `[${one.number}] ${one.source}${one.place ? `, ${one.place}` : ""}${one.page ? `, ${t("page", { page: one.page })}` : ""}`);
   return [answer.text, ...(lines.length ? ["", ...lines] : [])].join("\n");
 };
