@@ -190,3 +190,24 @@ def test_a_document_cited_because_it_is_named_is_said_to_be(run: Run, tmp_path: 
     assert "Jiangxi" in done.out
     assert [one["where"] for one in named] == ["question"]
     assert f"Cited since they are named: {named[0]['title']}" in done.out
+
+
+@pytest.mark.usefixtures("ready")
+def test_what_lays_a_page_out_is_found_but_does_not_answer(run: Run, tmp_path: Path) -> None:
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    (saved / "quay.css").write_text("/* Where does the night ferry leave? */\n.ferry { color: navy; }\n")
+    (saved / "quay.min.js").write_text("function ferry(){return 'where does the night ferry leave'}")
+    (saved / "all.js").write_text("function ferry(){return 'where does the night ferry leave'};" * 20)
+    (saved / "quay.html").write_text("<h1>Ferries</h1><p>The night ferry leaves from quay nine.</p>")
+    run("sync", saved, "-i", "saved")
+
+    found = run("search", "-i", "saved", "where does the night ferry leave", "--json").data["hits"]
+    asked = run(*ANY, "ask", "-i", "saved", "where does the night ferry leave?", "--json").data
+    (saved / "quay.html").unlink()
+    run("sync", saved, "-i", "saved")
+    alone = run(*ANY, "ask", "-i", "saved", "where does the night ferry leave?", "--json").data
+
+    assert {".css", ".js", ".html"} == {Path(hit["source"]).suffix for hit in found}
+    assert {Path(one["source"]).suffix for one in asked["citations"]} == {".html"}
+    assert alone["sources"]

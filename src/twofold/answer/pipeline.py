@@ -15,7 +15,7 @@ from twofold.answer.links import linked
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
 from twofold.answer.rounds import STAGE, Gathered, foremost, gathered, rounds_of
 from twofold.answer.shown import shown_of
-from twofold.answer.sources import sources_of
+from twofold.answer.sources import answering, sources_of
 from twofold.answer.sub_question import sub_question
 from twofold.answer.types import REFUSAL, Answer, Link, Round, Source, TextTools
 from twofold.domain.closable import ClosableGenerator
@@ -82,7 +82,7 @@ def answer_events(
     except (ModelError, StoreError, CorruptError) as error:
         yield from _without_search(question, plan, parts, cut, error)
         return
-    draft = _Draft(question, plan, found, sources_of(found.hits), watch)
+    draft = _Draft(question, plan, found, sources_of(answering(found.hits)), watch)
     yield SourcesEvent(draft.sources, found.p_answerable)
     if parts.memory is None:
         yield from _made(draft, parts, cut)

@@ -20,7 +20,7 @@ from twofold.answer.links import linked
 from twofold.answer.named import document_of
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Question
 from twofold.answer.shown import Shown, best_of
-from twofold.answer.sources import sources_of, weights_of
+from twofold.answer.sources import answering, sources_of, weights_of
 from twofold.answer.types import Link, Round, Source, TextTools
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, ModelError, StoreError
@@ -124,7 +124,7 @@ def _with_best(  # a search and what it is held against
 
     That is of a document which the question or the sentence shown last names, else the likeliest one.
     """
-    sources, fresh = _joined(known.sources, sources_of(found.hits))
+    sources, fresh = _joined(known.sources, sources_of(answering(found.hits)))
     taken = {one.unit.source for one in shown}
     others = [one for one in fresh if one.number not in taken][:PASSAGES]
     leading = next(one for one in sources if one.number == shown[0].unit.source)

@@ -12,6 +12,25 @@ from twofold.search.result import Hit
 
 FEW = 3
 """Passages found in a row that become one source. Longer ones would not fit into a budget that takes them whole."""
+_STYLES = (".css", ".scss", ".css.map", ".js.map", ".mjs.map")
+_SCRIPTS = (".js", ".mjs", ".cjs")
+_MINIFIED_LINE = 500  # characters; no line that somebody writes is that long
+
+
+def answering(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Leave out what lays pages out and says nothing: style sheets, source maps and minified scripts.
+
+    Where nothing else was found they stay: who has style sheets alone asks about them.
+    """
+    return [hit for hit in hits if not _lays_out(hit)] or hits
+
+
+def _lays_out(hit: Hit) -> bool:
+    name = hit.source.lower()
+    if name.endswith(_SCRIPTS):
+        longest = max(map(len, hit.text.split("\n")), default=0)
+        return ".min." in name or longest > _MINIFIED_LINE
+    return name.endswith(_STYLES)
 
 
 def sources_of(hits: Sequence[Hit]) -> tuple[Source, ...]:

@@ -7,7 +7,7 @@ from twofold.answer.engine import reading_of
 from twofold.answer.extract import Extracts, assembled, selection
 from twofold.answer.plan import AnswerPlan
 from twofold.answer.plan import Question as Asked
-from twofold.answer.sources import sources_of
+from twofold.answer.sources import answering, sources_of
 from twofold.evaluation.answer_text import AnswerKey, holds_answer
 from twofold.evaluation.dataset import JudgedCollection, Question
 from twofold.evaluation.run import searched
@@ -44,6 +44,6 @@ def answer_all(
     for question in questions:
         found = searched(parts, question.text, plan)
         asked = Asked(question.text, terms=parts.analyzer.query(question.text))
-        sources = sources_of(found.hits)
+        sources = sources_of(answering(found.hits))
         made = assembled(asked, selection(asked, how, found, sources, reading)[0], sources)
         yield p_correct(made.evidence) if made.text else 0.0, is_right(question.id, made)
