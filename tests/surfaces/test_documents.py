@@ -164,6 +164,9 @@ def test_a_packed_manual_page_is_found_by_its_options_and_shown_with_them(run: R
     report = run("sync", tmp_path, "-i", "manuals", "--json")
     hit = run("search", "sluice --night", "-i", "manuals", "--mode", "bm25", "--json").data["hits"][0]
 
+    for question in ("what does -n do", "sluice -n?", "sluice -n --night"):
+        (asked, *_) = run("search", question, "-i", "manuals", "--json").data["hits"]
+        assert "-n, --night" in asked["text"]
     assert [Path(one["path"]).name for one in report.data["skipped"]] == ["stub.8.gz"]
     assert hit["title"] == "sluice(8) - open the gate"
     assert "-n, --night\n  Wait for dusk." in hit["text"]

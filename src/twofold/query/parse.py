@@ -10,8 +10,9 @@
     type:.sql -path:old after:2025-01-01    only documents that pass, as `twofold.query.operators` says
     author:Ada                              only documents with this field, where the index has such a field
 
-A sign or a name stands at the start of a word: `git-reset` is a word and `--hard` an option, both searched for. A quote
-without its partner is no quote. How words become terms is not known here: an analyzer's functions are handed in.
+A sign or a name stands at the start of a word: `git-reset` is a word, and `--hard` and `-x` are options: all are
+searched for. A quote without its partner is no quote. How words become terms is not known
+here: an analyzer's functions are handed in.
 """
 
 import math
@@ -31,6 +32,7 @@ from twofold.query.instructions import weighed
 from twofold.query.operators import OPERATOR
 from twofold.query.parts import (
     MAX_WORDS,
+    OPTION,
     Expand,
     Part,
     both,
@@ -43,7 +45,7 @@ from twofold.query.parts import (
 )
 
 _QUOTES = str.maketrans(dict.fromkeys('"\uff02\u201c\u201d\u201e\xab\xbb', " "))
-_SIGN = re.compile(r"(?<!\S)[+-](?=[^\s+-])")
+_SIGN = re.compile(rf"(?<!\S)(?:\+|-(?!{OPTION.pattern}))(?=[^\s+-])")
 _NAMED = re.compile(rf"(?<!\S){OPERATOR.pattern}")
 _SLOP_OF_PHRASE = re.compile(r"(?<=[\"\uff02\u201c\u201d\xab\xbb])~\d{1,3}(?=\W|$)")
 

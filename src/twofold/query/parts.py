@@ -28,6 +28,8 @@ _WORDS = re.compile(r"\S+")
 _SIGNS = re.compile(f"(?<!\\S)[+-]|[:*{''.join(_CLOSING)}]")
 _PATTERN = re.compile(r"\w{2}[\w.'-]*(?:[*?](?!\*)[\w.'-]*)+")
 _TRAILING = ".,;:!?)"
+OPTION = re.compile(r"[A-Za-z0-9][.,;:!?)]*(?!\S)")
+"""An option of a command behind its sign: nobody leaves out all that holds one letter."""
 MAX_WORDS = 64
 """How many words a pattern may stand for; the most frequent ones are taken."""
 
@@ -235,8 +237,9 @@ def _closing(text: str, opened: int, last: Mapping[str, int]) -> int:
 
 
 def _word(operator: str, rest: str) -> Part:
-    """Return whether it is an operator, not a word that begins with its sign, such as `--hard`, `->` or a lone `-`."""
-    if rest[0] in "+-" or not any(map(says_something, rest)):
+    """Return whether it is an operator, not a word that begins with its sign, such as `--hard`, `-x`, `->` or `-`."""
+    is_option = operator == "-" and OPTION.fullmatch(rest) is not None
+    if is_option or rest[0] in "+-" or not any(map(says_something, rest)):
         return Part("", operator + rest, quoted=False)
     return Part(operator, rest, quoted=False)
 

@@ -128,7 +128,7 @@ def test_a_question_without_words_is_refused(text: str) -> None:
     assert refused.value.hint
 
 
-@pytest.mark.parametrize("text", ["-merge", '-"soft reset"', "-a -b -c"])
+@pytest.mark.parametrize("text", ["-merge", '-"soft reset"', "-aa -bb -cc"])
 def test_a_question_that_only_excludes_is_refused(text: str) -> None:
     with pytest.raises(InvalidInputError, match="only says what not to find"):
         parsed(text)

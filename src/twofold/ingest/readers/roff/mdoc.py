@@ -32,7 +32,7 @@ _OPENING = frozenset("([")
 
 
 class _Words:
-    """Puts words together: a blank between two, unless one of them says that there is none."""
+    """Puts words together: a blank between two, unless one of them forbids it."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
