@@ -13,10 +13,11 @@ from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.factory.places import not_notified, shown_name
-from twofold.factory.search import reranker_names
+from twofold.factory.search import is_read, reranker_names
 from twofold.index import Index
 from twofold.kernels import KERNELS
-from twofold.models.catalog.entries import CATALOG
+from twofold.models.catalog.entries import CATALOG, READER
+from twofold.models.catalog.files import is_missing
 from twofold.models.catalog.files import verify as verify_model
 from twofold.models.catalog.identities import members_of
 from twofold.models.catalog.types import ModelEntry, Task
@@ -62,6 +63,7 @@ def checks(settings: Settings) -> Iterator[Check]:
     yield from _model(settings)
     yield from _device(settings)
     yield from _reranker(settings)
+    yield from _answers(settings)
     yield from _generator(settings)
     yield _readers()
     yield _memory(settings)
@@ -159,6 +161,12 @@ def _reranker(settings: Settings) -> Iterator[Check]:
         yield _opens(what, spec, partial(open_reranker, spec, cache=settings.models, offline=settings.offline))
 
 
+def _answers(settings: Settings) -> Iterator[Check]:
+    """Look at what reads the sentences of answers, if that is asked for. Without it words and vectors choose them."""
+    if is_read(settings, settings.embedder) and READER not in reranker_names(settings):
+        yield _files("answers", CATALOG[READER], settings, State.WARN)
+
+
 def _generator(settings: Settings) -> Iterator[Check]:
     """Look at the language model, if one is set. Nothing is started or asked."""
     spec = settings.generator
@@ -193,7 +201,10 @@ def _opens(what: str, spec: str, make: Callable[[], object]) -> Check:
 def _files(what: str, entry: ModelEntry, settings: Settings, damaged: State) -> Check:
     hint = f"Run `twofold models pull {entry.name}`."
     damage = verify_model(entry, settings.models)
-    says = f"{entry.name}: {damage[0].what}" if damage else f"{entry.name}: every byte is right"
+    if is_missing(entry, settings.models):
+        says = f"{entry.name}: not fetched"
+    else:
+        says = f"{entry.name}: {damage[0].what}" if damage else f"{entry.name}: every byte is right"
     return Check(what, damaged if damage else State.OK, says, hint, ModelError.exit_code)
 
 

@@ -46,7 +46,7 @@ class AnswerMemory:
 
     def keep(self, key: CacheKey, answer: Answer) -> None:
         """Keep an answer that is as whole as the settings allow: one that is degraded otherwise is made again."""
-        if answer.warnings == self.warnings and not answer.cache.hit:
+        if not answer.cache.hit and all(one in self.warnings for one in answer.warnings):
             self.memory.put(key, None, answer)
 
 

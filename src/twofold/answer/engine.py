@@ -10,7 +10,7 @@ from twofold.answer.pipeline import AnswerStream, answer_events
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
 from twofold.answer.types import Answer, TextTools
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import ModelUnavailableError, StorageFullError, StoreError, check_kind
+from twofold.domain.errors import ModelError, ModelUnavailableError, StorageFullError, StoreError, check_kind
 from twofold.domain.generators import Generator as Writes
 from twofold.domain.ports import Scale
 from twofold.domain.retry import retried
@@ -122,10 +122,11 @@ class AnswerEngine:
         generator = parts.models.generator
         if llm is not None and not isinstance(llm, str):
             generator = RetryingGenerator(llm, search_plan.timeouts.retry)
+        reading = reading_of(parts, search_plan)
         means = AnswerComponents(
-            reading_of(parts, search_plan),
+            reading,
             generator,
-            self._cache_of(prepared.cache, session, parts.models.warnings),
+            self._cache_of(prepared.cache, session, (*parts.models.warnings, *reading.warnings)),
             parts.models.pruner,
             lambda query: self._searcher.find(query, replace(options, history=(), session="")),
         )
@@ -200,10 +201,16 @@ def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:
         return lambda texts: retried(lambda: embed(texts), plan.timeouts.retry)
 
     logits = next((one for one in parts.models.rerankers if one.identity.scale is Scale.LOGIT), None)
-    reader = logits or parts.models.reader(parts.embedder.identity.name)
+    warnings: tuple[StageWarning, ...] = ()
+    try:
+        reader = logits or parts.models.reader(parts.embedder.identity.name)
+    except ModelError as error:
+        reader = None
+        warnings = (StageWarning("extract", WarningCode.SKIPPED, f"{error.message} {error.hint}"),)
     relevance, name = (None, "") if reader is None else (reader.score, reader.identity.name)
+    made = TextTools(sentence_ends, terms, relevance=relevance, reader=name, warnings=warnings)
     if plan.mode == "bm25":
-        return TextTools(sentence_ends, terms, relevance=relevance, reader=name)
+        return made
     embedder = parts.embedder
     embed, embed_question = embedding(embedder.embed_passages), embedding(embedder.embed_queries)
-    return TextTools(sentence_ends, terms, embed, embed_question, relevance, name)
+    return replace(made, embed=embed, embed_question=embed_question)

@@ -124,6 +124,7 @@ def _without_names(
 
 
 APART = "\n\n"
+FAILED = "Sentences are chosen by words alone."
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +142,13 @@ class Extracts:
 def selection(
     question: Question, plan: AnswerPlan, found: SearchResult, sources: tuple[Source, ...], reading: TextTools
 ) -> tuple[tuple[Chosen, ...], tuple[StageWarning, ...]]:
-    """Choose sentences; where the model fails, by shared terms alone, with a warning."""
+    """Choose sentences; where the model fails, by shared terms alone, with a warning that says what to do."""
     weights, asked = weights_of(found.hits, question.terms), question.meant or question.text
     try:
-        return extract(asked, weights, sources, reading, plan.sentences), ()
+        return extract(asked, weights, sources, reading, plan.sentences), reading.warnings
     except ModelError as error:
-        by_words = replace(reading, embed=None, embed_question=None, relevance=None)
-        return extract(asked, weights, sources, by_words, plan.sentences), (warning_of("extract", error),)
+        why = replace(warning_of("extract", error), message=f"{FAILED} {error.message} {error.hint}")
+        return extract(asked, weights, sources, reading.by_words(), plan.sentences), (why,)
 
 
 def assembled(question: Question, chosen: tuple[Chosen, ...], sources: tuple[Source, ...]) -> Extracts:

@@ -115,8 +115,10 @@ def _made(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Iterator
     if plan.on_failure == "empty" and found.degraded and not draft.sources:
         yield _done(draft, draft.answer(text=""))
     elif _is_hopeless(found, draft.sources, plan, parts):
+        warnings = parts.reading.warnings if draft.sources and parts.generator is None else ()
+        refusal = draft.answer(text=REFUSAL, refused=True)
         yield ChunkEvent(REFUSAL)
-        yield _done(draft, draft.answer(text=REFUSAL, refused=True))
+        yield _done(draft, refusal.with_warnings((*refusal.warnings, *warnings)))
     elif parts.generator is None:
         yield from _extracts(draft, parts, cut)
     else:
@@ -129,9 +131,9 @@ def _tools_for(sources: Sequence[Source], reading: TextTools) -> TextTools:
     It chooses well among sentences in German, and worse than words and vectors do among Chinese ones.
     """
     foreign = sum(not is_in_latin_script(source.text) for source in sources)
-    if reading.reader != READER or 2 * foreign <= len(sources):
+    if reading.reader not in (READER, "") or 2 * foreign <= len(sources):
         return reading
-    return replace(reading, relevance=None, reader="")
+    return replace(reading, relevance=None, reader="", warnings=())
 
 
 class AnswerStream:
@@ -180,7 +182,7 @@ def _writing(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Itera
     written = Written()
     again: tuple[StageWarning, ...] = ()
     if rounds_of(draft.question, draft.plan):
-        chosen, known, again = yield from _gathering(draft, parts, cut)
+        chosen, known, again = yield from _gathering(draft, _unwarned(parts), cut)
         draft = replace(draft, sources=foremost([one.unit.source for one in chosen], known.sources))
         draft = replace(draft, rounds=known.rounds, links=known.links)
         yield SourcesEvent(draft.sources, draft.found.p_answerable)
@@ -218,6 +220,11 @@ def _writing(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Itera
         yield from _extracts(draft, parts, cut, warnings or (NOTHING_WRITTEN,))
 
 
+def _unwarned(parts: AnswerComponents) -> AnswerComponents:
+    """Return the same for sentences that are not shown: how they are chosen is of no concern to anybody."""
+    return replace(parts, reading=replace(parts.reading, warnings=()))
+
+
 def _extracts(
     draft: _Draft, parts: AnswerComponents, cut: Cancellation, warnings: tuple[StageWarning, ...] = ()
 ) -> Iterator[Event]:
@@ -230,7 +237,7 @@ def _extracts(
         made = assembled(draft.question, chosen, draft.sources)
     chance = p_correct(made.evidence)
     more = {"p_correct": chance, "evidence": made.evidence}
-    warnings = (*draft.found.warnings, *warnings, *failed)
+    warnings = tuple(dict.fromkeys((*draft.found.warnings, *warnings, *failed)))
     if not made.text or _speaks_too_little(draft.found.p_answerable, chance, draft.plan):
         yield ChunkEvent(REFUSAL)
         yield _done(draft, draft.answer(text=REFUSAL, refused=True, **more).with_warnings(warnings))
@@ -246,9 +253,11 @@ def _gathering(
     """Choose sentences, and search again for what they leave open as the effort allows; return all of it."""
     with draft.watch.step("extract"):
         chosen, failed = selection(draft.question, draft.plan, draft.found, draft.sources, parts.reading)
+        if failed:
+            parts = replace(parts, reading=parts.reading.by_words())  # said once, and not tried again
         chosen, links, failed = _with_links(draft, chosen, parts.reading, failed)
     known, most = Gathered(draft.sources, links=links), rounds_of(draft.question, draft.plan)
-    if not most:
+    if failed or not most:
         return chosen, known, failed
     shown = [shown_of(one.unit, one.value, draft.sources) for one in chosen]
     rewrite = None if parts.generator is None else partial(sub_question, parts.generator, draft.plan, cut)

@@ -60,7 +60,7 @@ def _ranked(
         found = scored(asked, units, sources, weights, reading)
         logits = likely(asked, units, sources, found, reading).logits
     except ModelError:
-        by_words = replace(reading, embed=None, embed_question=None, relevance=None)
+        by_words = reading.by_words()
         found = scored(asked, units, sources, weights, by_words)
         logits = likely(asked, units, sources, found, by_words).logits
     return [units[int(at)] for at in np.argsort(-logits, kind="stable") if logits[at] > -np.inf]

@@ -212,7 +212,7 @@ class TextTools:
     `embed` gives unit vectors (len(texts), dimensions) of texts, `embed_question` of questions; both are None where
     there is no model to ask, and raise ModelError where it fails. `relevance` gives logits (len(texts),) of how well
     texts answer a question, None where no cross-encoder is at hand, and raises ModelError too; `reader` is
-    that one's name.
+    that one's name, and `warnings` say that there should be one.
     """
 
     sentence_ends: Callable[[str], Sequence[int]]
@@ -221,6 +221,11 @@ class TextTools:
     embed_question: Callable[[Sequence[str]], Vectors] | None = None
     relevance: Callable[[str, Sequence[str]], Scores] | None = None
     reader: str = ""
+    warnings: tuple[StageWarning, ...] = ()
+
+    def by_words(self) -> Self:
+        """Return the same without any model."""
+        return replace(self, embed=None, embed_question=None, relevance=None, reader="", warnings=())
 
 
 def citation_of(source: Source, start: int, end: int) -> Citation:

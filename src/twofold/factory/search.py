@@ -19,7 +19,7 @@ from twofold.config.load import (
 from twofold.config.schema import NO_RESULTS, ResultsSettings
 from twofold.config.trust import Ignored, ignored, is_known_embedder
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
+from twofold.domain.errors import InvalidInputError, MismatchError, ModelError, NotFoundError
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, IndexFingerprint, Reranker, Retriever, Store
 from twofold.domain.warning import StageWarning, WarningCode
@@ -373,16 +373,29 @@ def search_models_for(
     )
 
 
-def _reader(settings: Settings, rerankers: OpenRerankers, embedder: str) -> Reranker | None:
-    """Return the cross-encoder that reads the sentences of answers, where its files are here; it is never fetched.
+def is_read(settings: Settings, embedder: str) -> bool:
+    """Return whether a cross-encoder is to read the sentences of answers.
 
     It goes with the embedders of the catalog, also where several are joined.
     """
-    if settings.answer.reply.reader == NONE or not all(one in CATALOG for one in members_of(embedder)):
+    return settings.answer.reply.reader != NONE and all(one in CATALOG for one in members_of(embedder))
+
+
+def _reader(settings: Settings, rerankers: OpenRerankers, embedder: str) -> Reranker | None:
+    """Return the cross-encoder that reads the sentences of answers; None where none is to. It is never fetched.
+
+    Raises ModelError where its files are not here.
+    """
+    if not is_read(settings, embedder):
         return None
     from twofold.models.rerankers.factory import is_here
 
-    return rerankers.named(READER) if is_here(READER, settings.models) else None
+    if not is_here(READER, settings.models):
+        raise ModelError(
+            f"Sentences are chosen by words and vectors alone, since the cross-encoder {READER} is not here.",
+            f"Run `twofold models pull {READER}`.",
+        )
+    return rerankers.named(READER)
 
 
 def search_engine(

@@ -314,6 +314,8 @@ def _summary(answer: Answer) -> str:
     if answer.mode == "generated" and answer.sentences:
         checked = [one for one in answer.sentences if one.supported is not None]
         said.append(f"{sum(bool(one.supported) for one in checked)} of {len(checked)} sentences borne out")
+    if answer.mode == "extractive" and answer.sentences and answer.evidence is None:
+        said.append("chosen by words and vectors")
     if answer.p_correct is not None:
         said.append(f"chance that it is correct {answer.p_correct:.2f}")
     if answer.doubtful:

@@ -14,15 +14,15 @@ from twofold.cli.render.terminal import columns, one_line, screen_on
 from twofold.cli.runtime import runtime_of, settings_for
 from twofold.config.load import Settings
 from twofold.domain.errors import CorruptError, ModelError
+from twofold.factory.search import is_read
 from twofold.models.catalog.entries import CATALOG, READER, entry_named
-from twofold.models.catalog.files import is_present
+from twofold.models.catalog.files import awaits_conversion, is_missing, is_present
 from twofold.models.catalog.files import pull as pull_files
 from twofold.models.catalog.files import verify as verify_files
 from twofold.models.catalog.identities import members_of
 from twofold.models.catalog.types import ModelEntry
 from twofold.text.quantities import sized
 
-NONE = "none"
 NamesArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[MODEL]...", help="Default: the models that the settings name.")
 ]
@@ -69,16 +69,18 @@ def pull(
 
 
 def verify(context: typer.Context, names: NamesArgument = None, *, as_json: JsonOption = False) -> None:
-    """Recompute the checksums of model files; with damage the exit code is 7."""
+    """Recompute the checksums of model files; where some are damaged or missing the exit code is 7."""
     settings = settings_for(context).settings
-    findings = {entry.name: verify_files(entry, settings.models) for entry in _chosen(names, settings)}
+    entries = _chosen(names, settings)
+    findings = {entry.name: verify_files(entry, settings.models) for entry in entries}
     screen = screen_on()
     if as_json:
         write_json(findings)
     else:
-        for name, found in findings.items():
-            screen.line(f"{name}: " + ("damaged or missing" if found else "every byte is right"))
-            for finding in found:
+        for entry in entries:
+            found = findings[entry.name]
+            screen.line(f"{entry.name}: {_state_of(entry, settings.models, damaged=bool(found))}")
+            for finding in () if is_missing(entry, settings.models) else found:
                 screen.line(f"  {one_line(finding.where)}: {one_line(finding.what)}")
     damaged = [name for name, found in findings.items() if found]
     if damaged:
@@ -97,7 +99,7 @@ def ensure_present(settings: Settings) -> None:
 
 def ensure_reader(settings: Settings) -> None:
     """Fetch what reads the sentences of answers, as `ensure_present` does; answers do without it where that fails."""
-    wanted = _of_catalog(settings) and settings.answer.reply.reader != NONE and not settings.offline
+    wanted = is_read(settings, settings.embedder) and not settings.offline
     if wanted and not is_present(CATALOG[READER], settings.models):
         with suppress(ModelError):
             pull_files(CATALOG[READER], settings.models, progress=model_progress())
@@ -106,14 +108,21 @@ def ensure_reader(settings: Settings) -> None:
 def _chosen(names: list[str] | None, settings: Settings) -> list[ModelEntry]:
     if names:
         return [entry_named(one) for name in names for one in members_of(name)]
-    reads = _of_catalog(settings) and settings.answer.reply.reader != NONE  # as `ensure_reader` has it
-    reader = READER if reads else ""
+    reader = READER if is_read(settings, settings.embedder) else ""
     named = dict.fromkeys((*members_of(settings.embedder), settings.rerank.model, reader))
     known = [CATALOG[name] for name in named if name in CATALOG]
     if _of_catalog(settings):
         return known
     screen_on(sys.stderr).line(f"The embedder {one_line(settings.embedder)} has no files in the catalog.")
     return known
+
+
+def _state_of(entry: ModelEntry, cache: Path, *, damaged: bool) -> str:
+    if is_missing(entry, cache):
+        return "not fetched"
+    if damaged:
+        return "damaged"
+    return "every byte is right" + ("; converted when it is first used" if awaits_conversion(entry, cache) else "")
 
 
 def _of_catalog(settings: Settings) -> bool:

@@ -63,15 +63,30 @@ def is_fetched(entry: ModelEntry, cache: Path) -> bool:
     return all(_has_size(folder / file.name, file.size) for file in entry.files)
 
 
+def is_missing(entry: ModelEntry, cache: Path) -> bool:
+    """Return whether no file of a model is there: it was never fetched."""
+    return not any((folder_of(entry, cache) / file.name).exists() for file in entry.files)
+
+
+def awaits_conversion(entry: ModelEntry, cache: Path) -> bool:
+    """Return whether a model was fetched and not used yet, as one that came in another's wheel: no damage."""
+    folder = folder_of(entry, cache)
+    made = (CONVERTED, "model.xml", "model.bin")
+    return not entry.runs_as_fetched and is_fetched(entry, cache) and not any((folder / name).exists() for name in made)
+
+
 def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
-    """Recompute every checksum of a model's files; an empty answer means all is well. `pull` repairs it."""
+    """Recompute every checksum of a model's files; an empty answer means all is well. `pull` repairs it.
+
+    What awaits its conversion is as well as what was fetched of it.
+    """
     folder = folder_of(entry, cache)
     findings = [
         Finding(str(folder / file.name), what, repairable=True)
         for file in entry.files
         if (what := difference_from_pinned(file, folder))
     ]
-    if entry.runs_as_fetched:
+    if entry.runs_as_fetched or awaits_conversion(entry, cache):
         return tuple(findings)
     record = read_record(folder / CONVERTED)
     if record is None or record.source != entry.weights.sha256:

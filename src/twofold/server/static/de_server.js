@@ -69,6 +69,11 @@ export default [
   ["Split it.", "Teilen Sie sie."],
   ["Leave it out with .twofoldignore.", "Lassen Sie sie mit .twofoldignore weg."],
 
+  // What an answer had to do without.
+  ["Sentences are chosen by words and vectors alone, since the cross-encoder {model} is not here. Run `{command}`.",
+    "Die Sätze sind nach Wörtern und Bedeutung allein ausgewählt, denn der Cross-Encoder {model} ist nicht da. `{command}` holt ihn."],
+  ["Sentences are chosen by words alone. {why}", "Die Sätze sind nach Wörtern allein ausgewählt. {why}"],
+
   // What the server refuses.
   ["Tuning needs {needed} judged questions, and there are {count}.", "Zum Einstellen braucht es {needed} bewertete Fragen; es sind {count}."],
   ["Judge more.", "Bewerten Sie mehr."],
