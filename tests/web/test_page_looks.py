@@ -77,7 +77,7 @@ MISSING = """async () => {
   const [en, de] = await Promise.all(["en", "de"].map(async (code) => (await import(`/page/${code}.js`)).default));
   const views = ["ask", "compare", "document", "experiments", "judge", "library", "search", "settings", "app", "source",
     "explain", "answers", "scores", "passages", "notes", "charts", "configuration", "format", "api", "kept",
-    "fields", "speech", "parts", "calibration", "facets", "suggest", "uploads", "query_set", "measures"];
+    "fields", "speech", "recording", "parts", "calibration", "facets", "suggest", "uploads", "query_set", "measures"];
   const sources = await Promise.all(views.map(async (name) => (await fetch(`/page/${name}.js`)).text()));
   const used = sources.flatMap((text) => [...text.matchAll(/\\bt\\("([^"]+)"/g)].map((found) => found[1]));
   const holes = (text) => [...new Set(JSON.stringify(text).match(/\\{\\w+\\}/g))].sort().join();

@@ -1,4 +1,4 @@
-"""PDF and image files that were sent, kept so that their pages can be shown, found by index and hash of the bytes."""
+"""PDF, image and WAV files that were sent, kept to be shown and heard, found by index and hash of the bytes."""
 
 import re
 import shutil
@@ -11,14 +11,15 @@ from twofold.domain.errors import ReadError
 from twofold.domain.types import Document, DocumentInfo
 from twofold.ingest.archive import unpack
 from twofold.ingest.document import content_hash
-from twofold.ingest.media_types import PDF, PICTURES
+from twofold.ingest.media_types import PDF, PICTURES, WAV
 from twofold.ingest.readers.types import Limits, Source
 from twofold.server.auth import INDEX_NAME
 from twofold.stores.local.durable import make_folder, write_durably
 
 MAX_SIZE = 100_000_000
-KEPT = frozenset({PDF, *PICTURES})
+DRAWN = frozenset({PDF, *PICTURES})
 """The media types whose pages can be drawn."""
+KEPT = frozenset({*DRAWN, WAV})
 _LIMITS = Limits(unpacked_bytes=MAX_SIZE)
 _HASH = re.compile(r"[0-9a-f]{32}")
 
@@ -31,7 +32,7 @@ class UploadsStore:
         self._changing = threading.Lock()
 
     def keep(self, index: str, document: Document, data: bytes) -> None:
-        """Keep a PDF or an image; anything else needs no original."""
+        """Keep a PDF, an image or a recording; anything else needs no original."""
         if document.media_type in KEPT:
             path = self._path(index, content_hash(data))
             with self._changing:
@@ -39,7 +40,7 @@ class UploadsStore:
                 write_durably(path, [data])
 
     def read(self, index: str, document: Document) -> bytes | None:
-        """Return the PDF or image that a document was read from, or None: it is another format, it is gone, or changed.
+        """Return the file that a document was read from, or None: it is of another format, gone, or changed.
 
         One that was synced is read where it lies; its bytes must be those that were indexed. A packed one is unpacked.
         """

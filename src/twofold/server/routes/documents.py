@@ -14,7 +14,7 @@ from twofold.domain.errors import NotFoundError
 from twofold.domain.types import Document
 from twofold.index import Index
 from twofold.indexing.types import SyncPlan
-from twofold.ingest.media_types import PDF, PICTURES
+from twofold.ingest.media_types import PDF, PICTURES, WAV
 from twofold.server.auth import Action
 from twofold.server.error_handlers import invalid
 from twofold.server.errors import refused
@@ -31,6 +31,7 @@ from twofold.server.schemas.responses import (
 )
 from twofold.server.service import AsOf, DocumentId, GuardedRoute, Here, IndexName, Service, UploadRoute, needs
 from twofold.server.uploads import files_of, lists_as_tuples, sent_form, write_files, write_texts
+from twofold.server.uploads_store import DRAWN
 from twofold.system.paths import real_path
 
 MAX_CHARACTERS = 1 << 31
@@ -197,7 +198,7 @@ async def document_page(  # noqa: PLR0913, PLR0917  # what an address holds
     def image() -> bytes:
         with service.open_index(index, as_of) as held:
             found = _named(held, document)
-        data = service.originals.read(index, found)
+        data = service.originals.read(index, found) if found.media_type in DRAWN else None
         if data is None:
             raise NotFoundError("There is no page to be shown.", "PDF and images have pages while they are there.")
         words = next((one for one in found.words if one.page == page), None)
@@ -206,24 +207,26 @@ async def document_page(  # noqa: PLR0913, PLR0917  # what an address holds
     return Response(await service.draw(image), media_type="image/png")
 
 
-DRAWN_TYPES = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in (PDF, *sorted(PICTURES))}
+KEPT_TYPES = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in (PDF, *sorted(PICTURES), WAV)}
 
 
 @router.get(
     "/documents/{document}/original",
     response_class=Response,
-    responses={200: {"content": DRAWN_TYPES}},
+    responses={200: {"content": KEPT_TYPES}},
     openapi_extra=needs(Action.READ),
 )
 async def document_original(index: IndexName, document: DocumentId, service: Here, as_of: AsOf = "") -> Response:
-    """Return the PDF or image that a document was read from, byte for byte; of other formats no original is kept."""
+    """Return the PDF, image or recording that a document was read from, byte for byte; nothing else is kept."""
 
     def original() -> tuple[bytes, str]:
         with service.open_index(index, as_of) as held:
             found = _named(held, document)
             data = service.originals.read(index, found)
         if data is None:
-            raise NotFoundError("The original is not there.", "PDF and images are kept, or read where they lie.")
+            raise NotFoundError(
+                "The original is not there.", "PDF, images and recordings are kept, or read where they lie."
+            )
         return data, found.media_type
 
     data, media_type = await service.run(original)

@@ -97,6 +97,7 @@ export default {
 
   "document.which": "Es ist kein Dokument genannt.", "outline": "Gliederung", "document.as": "Das Dokument als", "tab.text": "Text", "tab.pages": "Seiten",
   "tab.passages": "Abschnitte", "dropped": "Nicht in den Index aufgenommen", "find.inside": "In diesem Dokument suchen", "find.none": "nicht gefunden", "find.before": "Vorige Stelle", "find.next": "Nächste Stelle",
+  "recording": "Die Aufnahme", "play.from": "Ab {time} anhören",
   "download": "Herunterladen", "download.text": "Text", "type": "Art", "length": "Länge", "length.is": "{characters} Zeichen in {passages} Abschnitten",
   "passage.number": "Abschnitt {number}", "characters": "Zeichen {from} bis {to}", "open.document": "Dokument öffnen",
 

@@ -2,7 +2,7 @@
 
 import { Refused, documentPath, getBlob, getJson, getText, withQuery } from "/page/api.js";
 import { edit, editor, isEditing, shown } from "/page/fields.js";
-import { hasPages, lastPart, placeOf, whole } from "/page/format.js";
+import { hasPages, isInLines, isRecording, lastPart, placeOf, whole } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { marked, occurrences, unitsAt } from "/page/marking.js";
 import { facts, sent, slashTo } from "/page/parts.js";
@@ -35,6 +35,7 @@ export const enter = async (params) => {
     const [info, chunks, text] = await Promise.all([
       getJson(own.path(), { signal }), getJson(own.path("chunks"), { signal }), getText(own.path("content"), { signal }),
     ]);
+    if (isRecording(info)) await import("/page/recording.js");
     Object.assign(own, { info, chunks: chunks.chunks, text });
     look(params);
   }, (error) => { own.problem = error; });
@@ -99,7 +100,7 @@ const text = () => {
   let number = -1;
   const pieces = marked(shown, spans, own.found.length ? "term" : "cited").map((one) =>
     (typeof one === "string" ? one : ++number + first === own.at ? html`<span data-target class="current">${one}</span>` : one));
-  return html`<div class="text whole" tabindex="0" role="document" aria-label=${t("document.text")}>
+  return html`<div class=${isInLines(own.info) ? "text whole lines" : "text whole"} tabindex="0" role="document" aria-label=${t("document.text")}>
     ${from > 0 && "…"}${pieces}${to < own.text.length && "…"}</div>`;
 };
 
@@ -111,6 +112,10 @@ const boundary = (chunk) => keyed(chunk.id, html`<li class=${isPointed(chunk) ? 
     <span>${t("characters", { from: chunk.start, to: chunk.end })}</span>
     <a href=${address("search", { index: own.index, q: chunk.text.replace(/\s+/g, " ").slice(0, 200) })}>${t("more.like")}</a></p>
   ${passage(chunk.text, [])}</li>`);
+
+// A recording, from where the passage that the address points at begins.
+const player = () => isRecording(own.info) && html`<recording-player from=${own.path("original")}
+  at=${(own.chunks.find(isPointed) ?? own.chunks[0])?.place || "00:00:00"}></recording-player>`;
 
 const isPointed = (chunk) => {
   if (!own.pointed) return false;
@@ -199,7 +204,7 @@ const about = (info, past) => {
   </details>`;
 };
 
-const parts = { text, pages, passages: () => html`<ol class="chunks">${own.chunks.map(boundary)}</ol>` };
+const parts = { text, pages, passages: () => html`<ol class=${isInLines(own.info) ? "chunks lines" : "chunks"}>${own.chunks.map(boundary)}</ol>` };
 
 export const title = () => (own.info ? own.info.title || lastPart(own.info.source) : t("document"));
 export const terms = () => [];
@@ -218,9 +223,10 @@ export const view = (params) => {
         <nav class="tabs" aria-label=${t("document.as")}>${tabs().map((name) => html`
           <a href=${patchedAddress({ tab: name === "text" ? null : name })} aria-current=${name === tab ? "page" : null}>${t(`tab.${name}`)}</a>`)}</nav>
         ${finder(params)}
-        ${hasPages(own.info) && html`<button type="button" class="plain" @click=${() => save("original")}>${icon("save")}<span>${t("download")}</span></button>`}
+        ${(hasPages(own.info) || isRecording(own.info)) && html`<button type="button" class="plain" @click=${() => save("original")}>${icon("save")}<span>${t("download")}</span></button>`}
         <button type="button" class="plain" @click=${() => save("content")}>${icon("save")}<span>${t("download.text")}</span></button>
       </div>
+      ${player()}
     </header>
     ${outline(params)}
     <div class="doc-body">${parts[tab](params)}</div>

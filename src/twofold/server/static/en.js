@@ -96,6 +96,7 @@ export default {
 
   "document.which": "No document is named.", "outline": "Outline", "document.as": "The document as", "tab.text": "Text", "tab.pages": "Pages",
   "tab.passages": "Passages", "dropped": "Left out of the index", "find.inside": "Find in this document", "find.none": "not found", "find.before": "Previous place", "find.next": "Next place",
+  "recording": "The recording", "play.from": "Play from {time}",
   "download": "Download", "download.text": "Text", "type": "Type", "length": "Length", "length.is": "{characters} characters in {passages} passages",
   "passage.number": "Passage {number}", "characters": "characters {from} to {to}", "open.document": "Open the document",
 

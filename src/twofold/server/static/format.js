@@ -46,6 +46,12 @@ export const folderOf = (source) => {
 // Whether pages of a document can be drawn: of a PDF, or of an image whose text was recognized.
 export const hasPages = (info) => /^(application\/pdf|image\/(png|jpeg|tiff))$/.test(info?.media_type ?? "");
 
+// Whether a text is written in lines whose columns mean something: code, data, Markdown with its blocks of code.
+export const isInLines = (info) => /^text\/(x-|markdown|css|javascript|csv|tab)|json|xml|yaml|toml/.test(info?.media_type ?? "");
+
+// Whether a document can be heard.
+export const isRecording = (info) => info?.media_type === "audio/wav";
+
 export const placeOf = ({ page, place, heading = [], title }) =>
   [page === null || page === undefined ? "" : t("page", { page }), place, ...heading.filter((one) => one !== title)]
     .filter(Boolean).join(" › ");

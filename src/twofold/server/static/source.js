@@ -2,7 +2,7 @@
 // stands in the address (`doc`, `at`, `of`, `cite`), so that Back closes it and a link opens it.
 
 import { documentPath, getBlob, getJson, getText, withQuery } from "/page/api.js";
-import { hasPages, lastPart, placeOf } from "/page/format.js";
+import { hasPages, isInLines, isRecording, lastPart, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { ROOM, marked, spansOf, unitsAt, windowOf } from "/page/marking.js";
 import { refusal, tried } from "/page/notes.js";
@@ -50,6 +50,7 @@ export const followSource = async (params) => {
     ]);
     const chunk = chunks.chunks.find((one) => one.start <= start && start < Math.max(one.end, one.start + 1)) ?? chunks.chunks[0];
     Object.assign(own, { info, chunk, page: hasPages(info) ? chunk?.page ?? null : null });
+    if (isRecording(info)) await import("/page/recording.js");
     own.text = await getText(documentPath(index, document_, "content"), { signal });
     await update();
     scrollToMark();
@@ -136,7 +137,7 @@ const body = (terms, cited) => {
     <div class="leaf">
       ${paged && html`<figure id="source-page" role="tabpanel" tabindex="0" aria-labelledby="source-tab-page"
         ?hidden=${own.tab !== "page"}>${picture()}</figure>`}
-      <div id="source-text" class="text" tabindex="0" role=${paged ? "tabpanel" : "document"}
+      <div id="source-text" class=${isInLines(own.info) ? "text lines" : "text"} tabindex="0" role=${paged ? "tabpanel" : "document"}
         aria-label=${t("document.text")} ?hidden=${paged && own.tab !== "text"}>${textOf(terms, cited)}</div>
     </div>`;
 };
@@ -151,6 +152,7 @@ export const sourcePanel = (terms = []) => {
       <button type="button" class="plain" @click=${closeSource} aria-label=${t("close.source")}>${icon("close")}</button>
     </div>
     <p class="quiet where">${own.info && [lastPart(own.info.source), own.chunk && placeOf({ ...own.chunk, title })].filter(Boolean).join(" · ")}</p>
+    ${isRecording(own.info) && own.chunk?.place && html`<recording-player from=${documentPath(own.index, own.document, "original")} at=${own.chunk.place}></recording-player>`}
     ${body(terms, cited)}
   </aside>`;
 };
