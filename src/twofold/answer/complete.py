@@ -30,6 +30,7 @@ _LONGEST_LIST = 500
 _LONGEST_NAME = 48
 _LONGEST_SETTING = 80
 _LEAST_WRAPPED = 50  # characters of a line that goes on in the next one
+_FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
 _CODE_SHARE = 0.5
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)])[ \t]+")
 _CODE = re.compile(
@@ -359,10 +360,13 @@ def _introduction(text: str, start: int) -> list[Span]:
 
 
 def _code_around(text: str, start: int, end: int) -> Span | None:
-    """Return where the block of code stands that holds a line: lines between blank ones that mostly look like code.
+    """Return where the block of code stands that holds a line: between fences, or lines that mostly look like code.
 
-    One line by itself is a block where it follows what introduces it.
+    Those stand between blank lines; one line by itself is a block where it follows what introduces it.
     """
+    fenced = _fenced(text, start, end)
+    if fenced:
+        return fenced
     begin = text.rfind("\n\n", 0, start)
     begin = begin + 2 if begin >= 0 else 0
     stop = text.find("\n\n", end)
@@ -371,6 +375,14 @@ def _code_around(text: str, start: int, end: int) -> Span | None:
         return None
     is_block = "\n" in text[begin:stop].strip() or bool(_introduction_of_code(text, (begin, stop)))
     return (begin, stop) if is_block else None
+
+
+def _fenced(text: str, start: int, end: int) -> Span | None:
+    """Return where the block stands that has fences of Markdown above and below this stretch; None without both."""
+    marks = list(_FENCE.finditer(text))
+    pairs = zip(marks[::2], marks[1::2], strict=True) if len(marks) % 2 == 0 else ()
+    found = ((first.start(), last.end()) for first, last in pairs if first.start() <= start and end <= last.end())
+    return next((one for one in found if one[1] - one[0] <= _LONGEST_CODE), None)
 
 
 def _is_code(block: str) -> bool:
@@ -415,6 +427,9 @@ def _introduced(text: str, start: int, end: int) -> list[Span]:
     first = text.rfind("\n", 0, at) + 1
     if first <= end or not _introduces(text[start:end]):
         return []
+    fenced = _fenced(text, at, at)
+    if fenced:
+        return [fenced]
     stop = text.find("\n\n", at)
     stop = stop if stop >= 0 else len(text)
     if _is_code(text[first:stop]) or (text[start:end].endswith(":") and _is_block(text[first:stop])):

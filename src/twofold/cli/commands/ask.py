@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
+from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event, SourcesEvent
 from twofold.answer.types import Answer, Citation, Source
 from twofold.cli.commands.models import ensure_present, ensure_reader
 from twofold.cli.context import several_opened
@@ -19,6 +19,7 @@ from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import AsOfOption, EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
 from twofold.cli.render.answer_progress import AnswerProgress
 from twofold.cli.render.failures import grouped
+from twofold.cli.render.markup import drawn, has_marks, unmarked
 from twofold.cli.render.progress import model_progress, progress_on
 from twofold.cli.render.results import cache_line, where_on, write_json
 from twofold.cli.render.terminal import Screen, from_here, one_line, screen_on, shortened
@@ -230,6 +231,7 @@ class _AnswerView:
         self._as_json = as_json
         self._stream = stream
         self._waiting = AnswerProgress()
+        self._sources: Sequence[Source] = ()
 
     def tell(self, events: Iterable[Event]) -> Answer | None:
         """Show it and return it. Raises what ended it."""
@@ -239,15 +241,21 @@ class _AnswerView:
                 self._waiting.tell(event)
             if isinstance(event, ErrorEvent):
                 raise error_of(event.code, event.message, event.hint)
-            if self._as_json and self._stream:
-                write_json(event)
-            elif isinstance(event, ChunkEvent) and self._stream and not self._as_json:
-                self._text.write(event.content)
+            if self._stream and (self._as_json or not isinstance(event, DoneEvent)):
+                self._pass_on(event)
             elif isinstance(event, DoneEvent):
                 self._end(event.answer)
             if isinstance(event, DoneEvent):
                 answer = event.answer
         return answer
+
+    def _pass_on(self, event: Event) -> None:
+        if self._as_json:
+            write_json(event)
+        elif isinstance(event, SourcesEvent):
+            self._sources = event.sources
+        elif isinstance(event, ChunkEvent):
+            self._text.write(drawn(self._screen, event.content, self._sources))
 
     def tell_again(self, answer: Answer, shown: Answer | None, given: int, total: int) -> Answer:
         """Show an answer that more vectors give, where it says or cites something else than before; return it.
@@ -263,19 +271,21 @@ class _AnswerView:
             of = "all" if given >= total else f"{given:,} of {total:,}"
             self._screen.line()
             self._screen.line(self._screen.paint(f"With the vectors of {of} passages:", "bold"))
-            self._text.write(answer.text)
-            self._text.end()
-            render_rest(self._screen, answer)
+            self._write(answer)
         return answer
 
     def _end(self, answer: Answer) -> None:
         if self._as_json:
             write_json(answer)
         else:
-            if not self._stream:
-                self._text.write(answer.text)
-            self._text.end()
-            render_rest(self._screen, answer)
+            self._write(answer, is_shown=self._stream)
+
+    def _write(self, answer: Answer, *, is_shown: bool = False) -> None:
+        if not is_shown:
+            written = answer.mode != "extractive"
+            self._text.write(drawn(self._screen, answer.text, answer.sources, written=written))
+        self._text.end()
+        render_rest(self._screen, answer)
 
 
 def _text_and_citations(answer: Answer) -> tuple[str, frozenset[tuple[str, str]]]:
@@ -329,7 +339,7 @@ def _drawn(screen: Screen, citation: Citation, *, known: bool) -> str:
     page = f", {told}" if told else ""
     section = f" › {' › '.join(citation.heading)}" if citation.heading else ""
     where = one_line(f"{_of(citation)}{from_here(citation.source)}{page}{section}")
-    quote = wrapped(screen, shortened(one_line(citation.quote), _QUOTED), "    ")
+    quote = _quoted(screen, citation.source, citation.quote)
     if known:
         return quote
     return f"{screen.paint(f'[{citation.number}]', 'cyan')} {screen.paint(where, 'bold')}\n{quote}"
@@ -337,8 +347,12 @@ def _drawn(screen: Screen, citation: Citation, *, known: bool) -> str:
 
 def _nearest(screen: Screen, source: Source) -> str:
     where = one_line(f"{_of(source)}{from_here(source.source)}")
-    text = wrapped(screen, shortened(one_line(source.text), _QUOTED), "    ")
-    return f"  {screen.paint(where, 'bold')}\n{text}"
+    return f"  {screen.paint(where, 'bold')}\n{_quoted(screen, source.source, source.text)}"
+
+
+def _quoted(screen: Screen, source: str, text: str) -> str:
+    bare = unmarked(text) if screen.color and has_marks(source) else text
+    return wrapped(screen, shortened(one_line(bare), _QUOTED), "    ")
 
 
 def _of(one: Citation | Source) -> str:

@@ -2,17 +2,19 @@
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
 
-from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent
+from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, SourcesEvent
+from twofold.answer.types import Source
 from twofold.cli.commands.ask import EffortOption, LlmOption, opened_to_ask, render_rest
 from twofold.cli.options import EmbedderOption, IndexesOption
 from twofold.cli.render.answer_progress import AnswerProgress
+from twofold.cli.render.markup import drawn
 from twofold.cli.render.terminal import Screen, lines_of, one_line, screen_on
 from twofold.cli.render.wrap import WordWrap
 from twofold.domain.errors import InvalidInputError
@@ -85,11 +87,14 @@ def _read_line(screen: Screen) -> str:
 
 def _answer(screen: Screen, events: "AnswerStream") -> None:
     text, waiting = WordWrap(screen), AnswerProgress()
+    sources: Sequence[Source] = ()
     try:
         for event in events:
             waiting.tell(event)
-            if isinstance(event, ChunkEvent):
-                text.write(event.content)
+            if isinstance(event, SourcesEvent):
+                sources = event.sources
+            elif isinstance(event, ChunkEvent):
+                text.write(drawn(screen, event.content, sources))
             elif isinstance(event, DoneEvent):
                 text.end()
                 render_rest(screen, event.answer)

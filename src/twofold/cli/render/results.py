@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twofold.cli.render.explain import render_explanation, render_stages
+from twofold.cli.render.markup import has_marks, unmarked
 from twofold.cli.render.snippet import snippet
 from twofold.cli.render.terminal import (
     Screen,
@@ -129,7 +130,8 @@ def _draw_hit(screen: Screen, hit: Hit, best: float, marking: Marking) -> None:
     room = max(24, screen.width - width_of(front) - width_of(page))
     screen.line(front + place_in(screen, hit.source, hit.heading, room) + page)
     _draw_beside(screen, [one for one in hit.context if one.start < hit.start], marking)
-    for line in snippet(hit.text, marking.analyzer, marking.terms, _width(screen), _SNIPPET_LINES):
+    text = unmarked(hit.text) if screen.color and has_marks(hit.source) else hit.text
+    for line in snippet(text, marking.analyzer, marking.terms, _width(screen), _SNIPPET_LINES):
         screen.line(_INDENT + "".join(screen.paint(part.text, "mark") if part.marked else part.text for part in line))
     _draw_beside(screen, [one for one in hit.context if one.start >= hit.start], marking)
     if hit.more:

@@ -17,7 +17,7 @@ from twofold.domain.errors import InvalidInputError, NotFoundError
 _UNBOUNDED = 10_000
 _RESET = "\x1b[0m"
 _STYLES = {"bold": "\x1b[1m", "dim": "\x1b[2m", "red": "\x1b[31m", "green": "\x1b[32m", "yellow": "\x1b[33m",
-           "cyan": "\x1b[36m", "mark": "\x1b[1;33m"}  # fmt: skip
+           "cyan": "\x1b[36m", "italic": "\x1b[3m", "mark": "\x1b[1;33m"}  # fmt: skip
 
 _PAINT = re.compile("\x1b\\[[0-9;]*m")
 

@@ -3,7 +3,7 @@
 import re
 from textwrap import wrap
 
-from twofold.cli.render.terminal import Screen, printable, width_of
+from twofold.cli.render.terminal import Screen, width_of
 
 _PIECE = re.compile(r"\n|[^\S\n]+|\S+")
 
@@ -26,9 +26,9 @@ class WordWrap:
         self._gap = ""
 
     def write(self, text: str) -> None:
-        """Write what is whole of the text so far."""
+        """Write what is whole of the text so far, which is printable: it may have colors."""
         if not self._screen.wraps:
-            self._screen.stream.write(printable(text))
+            self._screen.stream.write(text)
         else:
             pieces = _PIECE.findall(self._held + text)
             self._held = pieces.pop() if pieces and not pieces[-1].isspace() else ""
@@ -50,10 +50,9 @@ class WordWrap:
         elif piece.isspace():
             self._gap = piece
         else:
-            shown = printable(piece)
-            width = width_of(self._gap + shown)
+            width = width_of(self._gap + piece)
             if self._column and self._column + width > self._screen.width:
                 self._screen.stream.write("\n")
-                self._gap, self._column, width = "", 0, width_of(shown)
-            self._screen.stream.write(self._gap + shown)
+                self._gap, self._column, width = "", 0, width_of(piece)
+            self._screen.stream.write(self._gap + piece)
             self._gap, self._column = "", self._column + width

@@ -3,6 +3,7 @@
 import { Refused, answerOf } from "/page/api.js";
 import { lastPart, percent, placeOf } from "/page/format.js";
 import { slicedBy, unitsAt } from "/page/marking.js";
+import { drawn, flatRunsOf, hasMarks, plainOf, runsOf } from "/page/markup.js";
 import { stretchesOf, tableOf } from "/page/passages.js";
 import { sourceHref } from "/page/places.js";
 import { t } from "/page/strings.js";
@@ -72,20 +73,30 @@ const chip = (citation, number) => {
     : html`<span class="chip" aria-label=${label}>${number}</span>`;
 };
 
+// Whether what stands at a place of the answer has marks to draw: what a model writes does, and what is taken from a
+// document that does, which the next marker names.
+const isMarked = ({ mode, text, sources }, at) => {
+  const all = [...text.matchAll(MARKER)];
+  const number = Number((all.find(({ index }) => index >= at) ?? all.at(-1))?.[1]);
+  return mode === "generated" || hasMarks((sources.find((one) => one.number === number) ?? sources[0])?.source);
+};
+
 // A stretch of the answer: its tables drawn, and a chip for each marker.
 const withChips = (answer, sentences, from, to, taken) => stretchesOf(answer.text.slice(from, to)).map((one) =>
-  (one.rows ? tableOf(one) : chipped(answer, sentences, from + one.at, from + one.at + one.text.length, taken)));
+  (one.rows ? tableOf(one, [], isMarked(answer, from + one.at)) : chipped(answer, sentences, from + one.at, from + one.at + one.text.length, taken)));
 
 const chipped = (answer, sentences, from, to, taken) => {
   const pieces = [];
   const text = answer.text.slice(from, to);
   let last = 0;
+  const put = (part) => pieces.push(isMarked(answer, from + last) ? drawn(runsOf(part)) : part);
   for (const found of text.matchAll(MARKER)) {
     const number = Number(found[1]);
-    pieces.push(text.slice(last, found.index).replace(/ $/, "\u2009"), chip(citedBy(answer, sentences, number, from + found.index, taken), number));
+    put(text.slice(last, found.index).replace(/ $/, "\u2009"));
+    pieces.push(chip(citedBy(answer, sentences, number, from + found.index, taken), number));
     last = found.index + found[0].length;
   }
-  pieces.push(text.slice(last));
+  put(text.slice(last));
   return pieces;
 };
 
@@ -133,7 +144,7 @@ export const sourceList = ({ sources, citations }) => {
 
 export const nearest = (sources) => html`<ol class="nearest">${sources.filter((one) => one.parts.length).slice(0, 3).map((source) => html`<li>
   <a href=${sourceHref(sourceSpan(source))}>${lastPart(source.source)}</a>
-  <p class="quiet">${source.text.replace(/\s+/g, " ").slice(0, 200)}${source.text.length > 200 && " …"}</p></li>`)}</ol>`;
+  <p class="quiet">${plainOf(flatRunsOf(source.text, hasMarks(source.source))).slice(0, 200)}${source.text.length > 200 && " …"}</p></li>`)}</ol>`;
 
 // In words how likely an answer is correct; null where nobody knows. On collections that the chance was never fitted on
 // it is up to .16 off (docs/answerable.md): from .66 on an answer is more likely right than wrong on all of them, and

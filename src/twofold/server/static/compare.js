@@ -72,7 +72,7 @@ const column = (params, side, found, other) => {
       <div class="top"><h3><a class="title" href=${sourceHref(hit)}>${icon("file")}<span>${lastPart(hit.source)}</span></a></h3>
         <span class="rank-of quiet">${hit.rank}.</span>${moveOf(hit.rank, ids.indexOf(`${hit.collection}/${hit.chunk_id}`))}</div>
       <p class="where">${placeOf(hit)}</p>
-      <div class="snippet-of">${snippet(hit.text, own.terms)}</div></li>`))}</ol>
+      <div class="snippet-of">${snippet(hit, own.terms)}</div></li>`))}</ol>
   </section>`;
 };
 

@@ -6,7 +6,6 @@ import { state } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
-export const FACETS = ["type", "author", "modified:year"];
 const DATE = /\s*(?:and\s+)?modified (>=|<=) (\d{4}-\d{2}-\d{2})/g;
 
 const joined = (filter, more) => (filter ? `${/\bor\b/.test(filter) && !/^\(.*\)$/.test(filter) ? `(${filter})` : filter} and ${more}` : more);

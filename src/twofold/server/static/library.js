@@ -106,7 +106,7 @@ const onScroll = (event) => {
   }, 60);
 };
 
-const kindOf = (info) => (/\.([A-Za-z0-9]{1,5})$/.exec(info.source)?.[1] ?? info.media_type.split("/").pop()).slice(0, 5).toLowerCase();
+const kindOf = (info) => (/\.([A-Za-z0-9]{1,8})$/.exec(info.source)?.[1] ?? info.media_type.split("/").pop()).slice(0, 8).toLowerCase();
 
 const row = (at) => {
   const info = own.pages.get(Math.floor(at / PAGE))?.[at % PAGE];

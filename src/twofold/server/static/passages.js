@@ -1,6 +1,7 @@
 // Texts of documents as they are shown: cut to what matters, with marks, and tables as tables. Text stays text.
 
 import { ROOM, marked, spansOf, windowOf } from "/page/marking.js";
+import { drawn, flatRunsOf, hasMarks, plainOf } from "/page/markup.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
@@ -56,13 +57,16 @@ export const stretchesOf = (text) => {
   return found;
 };
 
-const cell = (text, terms) => (terms.length ? marked(text, spansOf(text, terms)) : text);
+const cell = (text, terms, marks) => {
+  const runs = flatRunsOf(text, marks);
+  return drawn(runs, terms.length ? spansOf(plainOf(runs), terms) : [], marked);
+};
 
-export const tableOf = ({ head, rows }, terms = [], most = MOST_ROWS) => html`
+export const tableOf = ({ head, rows }, terms = [], marks = false, most = MOST_ROWS) => html`
   <div class="scrolls" tabindex="0" role="region" aria-label=${t("table")}>
     <table class="grid">
-      ${head && html`<thead><tr>${head.map((text) => html`<th scope="col">${cell(text, terms)}</th>`)}</tr></thead>`}
-      <tbody>${rows.slice(0, most).map((row) => html`<tr>${row.map((text) => html`<td>${cell(text, terms)}</td>`)}</tr>`)}</tbody>
+      ${head && html`<thead><tr>${head.map((text) => html`<th scope="col">${cell(text, terms, marks)}</th>`)}</tr></thead>`}
+      <tbody>${rows.slice(0, most).map((row) => html`<tr>${row.map((text) => html`<td>${cell(text, terms, marks)}</td>`)}</tr>`)}</tbody>
     </table>
     ${rows.length > most && html`<p class="quiet">${t("rows.more", { count: rows.length - most })}</p>`}
   </div>`;
@@ -79,15 +83,16 @@ const withoutEmptyColumns = ({ head, rows, ...table }) => {
 };
 
 // The part of a passage that shows why it was found: a table's rows that have the words, else some lines of it.
-export const snippet = (text, terms) => {
+export const snippet = ({ text, source }, terms) => {
+  const marks = hasMarks(source);
   const table = stretchesOf(text).find((one) => one.rows);
   if (table && table.end - table.at > text.length / 2) {
     const telling = table.rows.filter((row) => row.some((one) => spansOf(one, terms).length));
-    return tableOf(withoutEmptyColumns({ ...table, rows: (telling.length ? telling : table.rows).slice(0, SHORT_TABLE) }), terms);
+    return tableOf(withoutEmptyColumns({ ...table, rows: (telling.length ? telling : table.rows).slice(0, SHORT_TABLE) }), terms, marks);
   }
-  const flat = text.replace(/\s+/g, " ").trim();
+  const runs = flatRunsOf(text.trim(), marks);
+  const flat = plainOf(runs);
   const spans = spansOf(flat, terms);
   const [start, end] = windowOf(flat, spans, ROOM);
-  const inside = spans.filter(([a, b]) => a >= start && b <= end).map(([a, b]) => [a - start, b - start]);
-  return html`<p class="snippet">${start > 0 && "… "}${marked(flat.slice(start, end), inside)}${end < flat.length && " …"}</p>`;
+  return html`<p class="snippet">${start > 0 && "… "}${drawn(runs, spans, marked, start, end)}${end < flat.length && " …"}</p>`;
 };

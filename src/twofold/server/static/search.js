@@ -1,7 +1,6 @@
 // Search: the file first, the words that were found, and why it is where it is.
 
 import { explain, getJson, pathOf, putJson } from "/page/api.js";
-import { FACETS, narrowing, readings } from "/page/facets.js";
 import { duration, folderOf, lastPart, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { askedTerms, wordsOf } from "/page/marking.js";
@@ -11,7 +10,6 @@ import { snippet } from "/page/passages.js";
 import { closing, openExplain, sourceHref } from "/page/places.js";
 import { address, go, patch, patchedAddress } from "/page/router.js";
 import { explanation, legend, scoreBar } from "/page/scores.js";
-import * as suggest from "/page/suggest.js";
 import { chosen, say, slice, state, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
@@ -55,6 +53,10 @@ export const bodyOf = (params, defaults = {}) => {
   };
 };
 
+let facets = null; // loaded where somebody narrows a search down, or the question does
+const FACETS = ["type", "author", "modified:year"];
+const narrowing = (found, params) => params.has("narrow") && facets?.narrowing(found, params);
+
 export const enter = async (params) => {
   own.text = params.get("q") ?? "";
   const body = bodyOf(params);
@@ -81,6 +83,7 @@ const find = async (key, body, page) => {
   update(() => { own.busy = true; });
   await tried(async () => {
     const result = await explain(chosen(), body, { signal });
+    if (body.facets || result.extracted.length) facets ??= await import("/page/facets.js");
     remembered.set(key, result);
     if (remembered.size > KEPT) remembered.delete(remembered.keys().next().value);
     update(() => show(result, page));
@@ -92,8 +95,15 @@ const show = (result, page) => { // the number is that of the hits on screen: wh
 };
 
 export const terms = () => own.terms;
+let suggest = null; // loaded when somebody types
+let keysSeen = 0;
+const unsuggested = () => {
+  keysSeen += 1;
+  suggest?.close();
+};
+
 const submit = (event) => {
-  suggest.close();
+  unsuggested();
   event.preventDefault();
   const said = new FormData(event.target.closest("form"));
   const texts = Object.fromEntries(["q", "filter", "k", "profile", "title", "fresh", "score", ...NUMBERS].map((name) => [name, said.get(name)?.toString().trim() ?? ""]));
@@ -107,9 +117,11 @@ const submit = (event) => {
     narrow: state.route.params.get("narrow"), as_of: state.route.params.get("as_of") });
 };
 
-const typed = (event) => {
+const typed = async (event) => {
   own.text = event.target.value;
-  suggest.typing(own.text);
+  const mine = ++keysSeen;
+  suggest ??= await import("/page/suggest.js");
+  if (mine === keysSeen) suggest.typing(own.text); // nothing else was typed, sent or left meanwhile
 };
 
 // Puts a suggestion into the box.
@@ -139,11 +151,11 @@ const form = (params) => html`<form role="search" class="search-form" autocomple
   <div class="box">
     <label class="hidden" for="query">${t("search.label")}</label>
     <input id="query" name="q" type="search" maxlength="4096" enterkeyhint="search" spellcheck="false"
-      placeholder=${t("search.label")} .value=${own.text} @input=${typed} @keydown=${(event) => suggest.keys(event, take)}
-      @blur=${suggest.close} role="combobox" aria-autocomplete="list" aria-controls="suggestions"
-      aria-expanded=${suggest.expanded()} aria-activedescendant=${suggest.active()} aria-keyshortcuts="/">
+      placeholder=${t("search.label")} .value=${own.text} @input=${typed} @keydown=${(event) => suggest?.keys(event, take)}
+      @blur=${unsuggested} role="combobox" aria-autocomplete="list" aria-controls="suggestions"
+      aria-expanded=${suggest?.expanded() ?? "false"} aria-activedescendant=${suggest?.active() ?? null} aria-keyshortcuts="/">
     <button type="submit">${icon("search")}<span>${t("search")}</span></button>
-    ${suggest.list(take)}
+    ${suggest?.list(take)}
   </div>
   <div class="ways">
     <fieldset class="segments"><legend class="hidden">${t("search.by")}</legend>
@@ -179,7 +191,7 @@ const form = (params) => html`<form role="search" class="search-form" autocomple
 </form>`;
 
 const notes = (found, params) => [
-  readings(found, params),
+  facets?.readings(found, params),
   found.hits.length > 0 && typeof found.answerable === "number" && found.answerable < DOUBTFUL && note(t("not.inside"), t("nearest")),
   ...warnings(found.warnings),
 ];
@@ -205,7 +217,7 @@ const drawn = (hit, best, fusion) => {
       ${hit.title && hit.title !== name && html`<span class="doc-title">${hit.title}</span>`}
       ${place && html`<span class="place">${place}</span>`}
       <span class="folder">${folderOf(hit.source)}</span></p>
-    <div class="snippet-of">${snippet(hit.text, own.terms)}</div>
+    <div class="snippet-of">${snippet(hit, own.terms)}</div>
     ${hit.more > 0 && html`<p class="quiet more-of">${t("more.of", { count: hit.more })}</p>`}
     ${isOpen && html`<div class="why-body">${explanation(hit, fusion)}
       <p class="links"><a href=${address("search", { index: chosen(), q: likeOf(hit) })}>${t("more.like")}</a>
@@ -281,8 +293,8 @@ const results = (params) => {
   if (own.problem && !isOfFilter(own.problem)) return refusal(own.problem);
   if (!own.result) return own.busy || own.problem ? null : lesson();
   const found = own.result;
-  if (!found.hits.length) return [readings(found, params), params.has("narrow") && narrowing(found, params), empty(found)];
-  return html`<h2 class="hidden">${t("results")}</h2>${meant(found)}${notes(found, params)}${arrange(params)}${params.has("narrow") && narrowing(found, params)}${list(found)}${pages(found, params)}${legend(found.hits)}`;
+  if (!found.hits.length) return [facets?.readings(found, params), narrowing(found, params), empty(found)];
+  return html`<h2 class="hidden">${t("results")}</h2>${meant(found)}${notes(found, params)}${arrange(params)}${narrowing(found, params)}${list(found)}${pages(found, params)}${legend(found.hits)}`;
 };
 
 export const title = (params) => [params.get("q"), t("search")].filter(Boolean).join(" · ");
