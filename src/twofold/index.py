@@ -14,7 +14,16 @@ from twofold.config.load import Settings, merge, resolve, with_values
 from twofold.config.trust import index_may_say
 from twofold.config.values import as_text, value_from_text
 from twofold.domain.access import Viewer, default_readers, readers_of
-from twofold.domain.errors import InvalidInputError, NotAllowedError, NotFoundError, ReadError, TwofoldError, check_kind
+from twofold.domain.errors import (
+    InvalidInputError,
+    NotAllowedError,
+    NotFoundError,
+    ReadError,
+    TwofoldError,
+    check_kind,
+    check_path,
+    check_table,
+)
 from twofold.domain.ports import Embedder, Finding, Store
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Document, DocumentInfo, Metadata
@@ -33,7 +42,7 @@ from twofold.indexing.reindex import reindex
 from twofold.indexing.sync import OnProgress, plan_sync, sync
 from twofold.indexing.types import Phase, SyncPlan, SyncProgress, SyncReport, VectorTiming, no_progress
 from twofold.indexing.watch import looks
-from twofold.ingest.document import document_of_text
+from twofold.ingest.document import METADATA_HINT, check_documents, document_of_text
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.readers.custom import CustomReader
 from twofold.ingest.source_types import LOCAL_FILE, from_origin
@@ -42,8 +51,9 @@ from twofold.models.catalog.progress import Progress, ignore
 from twofold.plugins import NO_PLUGINS, Plugins
 from twofold.query.synonyms import SynonymRule, read_rules
 from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, SearchOptions
-from twofold.search.pins import pins_with
+from twofold.search.pins import MAX_NAMES, pins_with
 from twofold.search.result import SearchResult
+from twofold.search.result_plan import texts_given
 from twofold.search.why_not import WhyNot
 from twofold.stores.memory import MemoryStore
 from twofold.stores.past import NOW, check_name, snapshot_at, with_snapshots
@@ -260,6 +270,7 @@ class Index(Collection, Answering):
 
         Raises NotFoundError, or ReadError when it cannot be read.
         """
+        check_table("`metadata`", metadata, METADATA_HINT)
         found = next(walk(path, limits_of(self._settings)), None)
         if found is None or isinstance(found, Skipped) or Path(path).is_dir():
             reason = found.reason if isinstance(found, Skipped) else "it is a folder"
@@ -280,6 +291,7 @@ class Index(Collection, Answering):
 
     def add_many(self, documents: Sequence[Document]) -> Sequence[DocumentInfo]:
         """Add or replace documents of your own making, all of them or none; durable when it returns."""
+        check_documents(documents)
         self._held.check_fillable()
         self._store.ensure_fingerprint(self._parts.fingerprint)
         with self._store.view(rows_only=True) as view:
@@ -333,6 +345,7 @@ class Index(Collection, Answering):
         outside the catalog, an extension, a prompt.
         """
         self._check_owner()
+        check_table("`values`", values, "Write names and values: {'search.k': 5}.")
         merge(Settings(), {key: value for key, value in values.items() if key != ACL})
         own = {key: value_from_text(key, as_text(value)) for key, value in values.items()}
         for key, value in own.items():
@@ -344,16 +357,15 @@ class Index(Collection, Answering):
             default_readers(with_values(Settings(), {ACL: own[ACL]}).acl.default)
         self._store.set_settings({key: as_text(value) for key, value in own.items()})
 
-    def pin(self, query: str, documents: Sequence[str] = (), *, hide: Sequence[str] = ()) -> None:
+    def pin(self, query: str, documents: str | Sequence[str] = (), *, hide: str | Sequence[str] = ()) -> None:
         """Let the index keep what it shows first for a question, in this order, and what it leaves out.
 
         Documents are named as in `delete`, passages by their ids; with neither the question is forgotten. Questions are
         compared without capitals and punctuation. It holds when the index is opened next, as all of its settings.
         Raises NotFoundError for a name that fits none, InvalidInputError for an empty question or too many of them.
         """
-        pins = pins_with(
-            self.pins(), query, [self._pinnable_name(one) for one in documents], map(self._pinnable_name, hide)
-        )
+        given = texts_given("documents", documents, MAX_NAMES), texts_given("hide", hide, MAX_NAMES)
+        pins = pins_with(self.pins(), query, *(tuple(map(self._pinnable_name, names)) for names in given))
         kept = {name: value for name, value in self.get_settings().items() if name != "results"}
         results = {**self._stored_results_settings(), "pins": pins}
         self.set_settings({**kept, "results": {name: value for name, value in results.items() if value}})
@@ -417,6 +429,7 @@ class Index(Collection, Answering):
     def delete_snapshot(self, name: str) -> None:
         """Delete a snapshot, and what was retained for it alone. Raises NotFoundError."""
         self._check_owner()
+        check_name(name)
         with_snapshots(self._store).delete_snapshot(name)
 
     def export(self, path: str | os.PathLike[str]) -> str:
@@ -425,6 +438,7 @@ class Index(Collection, Answering):
         Equal collections make equal files. Raises InvalidInputError for a file that is there.
         """
         self._check_owner()
+        check_path("`path`", path, "Name a new file.")
         return export_index(self._store, Path(path))
 
     def diff(self, before: str, after: str = NOW, queries: Sequence[str] = (), k: int = 10) -> IndexDiff:
@@ -459,6 +473,7 @@ class Index(Collection, Answering):
         InvalidInputError for a name that is taken.
         """
         settings = resolve(config=config).settings
+        check_path("`path`", path, "Name a file that `export` wrote.")
         import_index(Path(path), where, settings)
         try:
             return cls(where, config=config, create=False)

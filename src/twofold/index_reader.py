@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
 from twofold.config.load import Ignored, Resolved, resolve
 from twofold.config.settings import Settings
 from twofold.domain.access import Viewer, default_readers, viewer_of
 from twofold.domain.awaitable import offloaded
-from twofold.domain.errors import InvalidInputError, NotAllowedError, NotFoundError
+from twofold.domain.errors import InvalidInputError, NotAllowedError, check_kind, no_document
 from twofold.domain.filters import MATCH_ALL, fields_of, matches
 from twofold.domain.ports import Embedder, Reranker, Store
 from twofold.domain.snapshots import SnapshotInfo
@@ -61,14 +62,14 @@ def _opened_at(base: Store, as_of: str) -> Store:
         raise
 
 
-def _check_kinds(settings: object, embedder: object) -> None:
+def _check_kinds(settings: object, embedder: object, plugins: object, as_of: object) -> None:
     """Refuse names and tables of settings where objects belong: easily mistaken, and said late elsewhere."""
-    if settings is not None and not isinstance(settings, Settings):
-        hint = "Pass names and values as overrides={'search.k': 5}."
-        raise InvalidInputError(f"settings is a {type(settings).__name__}, not Settings.", hint)
-    if embedder is not None and not hasattr(embedder, "identity"):
+    check_kind("`settings`", settings, Settings | None, "Pass names and values as overrides={'search.k': 5}.")
+    if not hasattr(embedder, "identity"):
         hint = "Name a model of the catalog by overrides={'embedder': 'NAME'}, or pass an Embedder."
-        raise InvalidInputError(f"embedder is a {type(embedder).__name__}, not an Embedder.", hint)
+        check_kind("`embedder`", embedder, NoneType, hint)
+    check_kind("`plugins`", plugins, Plugins, "Pass your own parts as plugins=Plugins(...).")
+    check_kind("`as_of`", as_of, str, "Name a snapshot, or give a date: '2026-11-16'.")
 
 
 class Collection:
@@ -94,7 +95,7 @@ class Collection:
         as_of: str = "",
         store: Store | None = None,
     ) -> None:
-        _check_kinds(settings, embedder)
+        _check_kinds(settings, embedder, plugins, as_of)
         self._where = where
         self._again: Callable[..., Any] = partial(
             type(self), where, settings=settings, config=config, overrides=overrides, on_model=on_model, plugins=plugins
@@ -198,6 +199,11 @@ class Collection:
 
         `containing` keeps those whose source or title has this text, capitals aside.
         """
+        for what, given in (("offset", offset), ("limit", limit)):
+            check_kind(f"`{what}`", given, int, f"Write a whole number: {what}=10.")
+            if given < 0:
+                raise InvalidInputError(f"`{what}` cannot be {given}.", "Give 0 or more.")
+        check_kind("`containing`", containing, str, "Give a part of a name or a title.")
         sought = containing.casefold()
         with self._store.view() as view:
             found = view.documents()
@@ -220,7 +226,7 @@ class Collection:
         with self._store.view(rows_only=True) as view:
             found = view.document(identity)
         if found is None:
-            raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")
+            raise no_document(name)
         return found
 
     def chunks(self, name: str) -> Sequence[Chunk]:

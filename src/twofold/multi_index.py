@@ -18,7 +18,7 @@ from twofold.answer.types import Answer
 from twofold.answering import Answering
 from twofold.config.load import Settings, merge
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError, TwofoldError
+from twofold.domain.errors import InvalidInputError, TwofoldError, check_several
 from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
 from twofold.domain.types import Ranking
 from twofold.domain.warning import StageWarning, WarningCode, is_degraded, warning_of
@@ -34,7 +34,8 @@ from twofold.search.engine import (
     at_cursor,
     beyond,
     check_no_cursor,
-    check_question,
+    check_options,
+    check_questions,
 )
 from twofold.search.paging import Place, page
 from twofold.search.pipeline import search_many
@@ -278,6 +279,7 @@ class MultiIndex(Answering):
         different embedders or analyzers, InvalidInputError for `rerank` without a reranker; the last error where all
         are lost. Where only the setting says `rerank` and reranking is turned off, indexes are joined by rank.
         """
+        check_options(options)
         if not options.results.cursor:
             return self.search_many([query], options, across)[0]
         options, digest, began = at_cursor(query, options)
@@ -302,6 +304,7 @@ class MultiIndex(Answering):
 
     def why_not(self, query: str, document: str, options: SearchOptions = DEFAULT_OPTIONS) -> WhyNot:
         """Return which stage of a `global` search lost a document, named by its source or as `collection/id`."""
+        check_questions([query])
         members, _, _ = self._participants(options, "global")
         return _as_one(members, lambda parts, plan: why_not(parts, query, document, plan))[0]
 
@@ -316,8 +319,7 @@ class MultiIndex(Answering):
             searcher.record_stages(timings_ms)
 
     def _found(self, queries: Sequence[str], options: SearchOptions, across: str | None) -> Sequence[SearchResult]:
-        for query in queries:
-            check_question(query)
+        check_questions(queries)
         check_no_cursor(options)
         members, lost, how = self._participants(options, across)
         if how != "global":
@@ -385,8 +387,7 @@ def _named(indexes: Indexes) -> Mapping[str, Where]:
     if isinstance(indexes, Mapping):
         check_names(list(indexes))
         return indexes
-    if isinstance(indexes, str):
-        raise InvalidInputError("Several indexes are given as a list.", f"Write [{indexes!r}].")
+    check_several("Several indexes", indexes, "Give a list of names, paths or indexes.")
     named: dict[str, Where] = {}
     for where in indexes:
         own = where.info().name if isinstance(where, Collection) else short_name(where)

@@ -202,7 +202,7 @@ def test_documents_are_listed_without_what_sync_keeps_for_itself(call: Call, tmp
 
 
 def test_what_is_not_there_is_an_error_with_its_remedy(call: Call) -> None:
-    assert "There is no document 'nope'." in said(call("read", id="nope"))
+    assert said(call("read", id="nope")).endswith("There is no document 'nope'. `list_documents` lists them.")
     assert "There is no document 'nope'." in said(call("fetch", id="nope_chunk_0"))
     assert "There is no passage" in said(call("read", id=f"{DOG}_chunk_7"))
     assert "Ask `why_not`" in said(call("explain", query="tower", id="nope_chunk_3"))

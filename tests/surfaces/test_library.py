@@ -139,6 +139,7 @@ def test_a_question_that_is_no_text_is_refused(index: Index, question: Any) -> N
         lambda: index.ask(question),
         lambda: index.why_not(question, "00.txt"),
         lambda: MultiIndex([index]).search(question),
+        lambda: MultiIndex([index]).why_not(question, "00.txt"),
     ):
         with pytest.raises(InvalidInputError, match="A question is text"):
             ask()
@@ -266,8 +267,11 @@ def test_what_is_printed_at_a_prompt_is_short(index: Index) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"embedder": "bge-small-en-v1.5"}, r"embedder is a str, not an Embedder\. Name a model"),
-        ({"settings": {"embedder": "none"}}, r"settings is a dict, not Settings\. Pass names and values as overrides"),
+        ({"embedder": "bge-small-en-v1.5"}, r"`embedder` cannot be of the type str\. Name a model"),
+        (
+            {"settings": {"embedder": "none"}},
+            r"`settings` cannot be of the type dict\. Pass names and values as overrides",
+        ),
     ],
 )
 def test_a_name_or_a_table_in_place_of_an_object_is_refused_with_the_right_way(given: Any, told: str) -> None:  # noqa: ANN401

@@ -10,7 +10,14 @@ from twofold.answer.pipeline import AnswerStream, answer_events
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
 from twofold.answer.types import Answer, TextTools
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import ModelError, ModelUnavailableError, StorageFullError, StoreError, check_kind
+from twofold.domain.errors import (
+    ModelError,
+    ModelUnavailableError,
+    StorageFullError,
+    StoreError,
+    check_kind,
+    check_table,
+)
 from twofold.domain.generators import Generator as Writes
 from twofold.domain.ports import Scale
 from twofold.domain.retry import retried
@@ -21,7 +28,7 @@ from twofold.query.follow_up import carried_over
 from twofold.query.history import Turn
 from twofold.search.cache import ResultCaches
 from twofold.search.components import SearchComponents
-from twofold.search.engine import DEFAULT_OPTIONS, SearchOptions, check_question
+from twofold.search.engine import DEFAULT_OPTIONS, SETTINGS_HINT, SearchOptions, check_question
 from twofold.search.plan import CachePlan, SearchPlan
 from twofold.search.result import SearchResult
 from twofold.search.retrying_generator import RetryingGenerator
@@ -87,6 +94,8 @@ class AnswerEngine:
     ) -> Answer:
         """Answer one question; `on_event` hears each event as it happens, `cut` stops it. See `Index.ask`."""
         answer = None
+        if on_event is not None:
+            check_kind("`on_event`", on_event, Callable, "Give a function that takes an event.")  # type: ignore[arg-type]
         try:
             for event in self._events(question, options, llm, cut or Cancellation()):
                 if on_event is not None:
@@ -111,7 +120,7 @@ class AnswerEngine:
         self, question: str, options: SearchOptions, llm: str | Writes | None, cut: Cancellation
     ) -> Generator[Event]:
         check_question(question)
-        _check_kinds(llm, options.session)
+        _check_kinds(llm, options)
         if isinstance(llm, str):
             options = replace(options, settings={**options.settings, "generator": llm})
         session = options.session
@@ -181,11 +190,13 @@ class AnswerEngine:
                 self._searcher.log(found)
 
 
-def _check_kinds(llm: object, session: object) -> None:
-    """Raise InvalidInputError for a model or a conversation that is named by no text."""
+def _check_kinds(llm: object, options: SearchOptions) -> None:
+    """Raise InvalidInputError for a model, a conversation or settings of another kind than they must be."""
     if llm is not None and not hasattr(llm, "identity"):
         check_kind("`llm`", llm, str, "Name a model, such as 'local', or pass a Generator.")
-    check_kind("`session`", session, str, "Name the conversation by a text.")
+    check_kind("`session`", options.session, str, "Name the conversation by a text.")
+    check_kind("`effort`", options.effort, str, "Write low, medium or high.")
+    check_table("`settings`", options.settings, SETTINGS_HINT)
 
 
 def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:

@@ -33,7 +33,7 @@ from twofold.config.settings import (
 from twofold.config.trust import Ignored, folder_may_say, ignored, index_may_say
 from twofold.config.values import RawValue, as_text, check_together, checked, value_from_text
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError
+from twofold.domain.errors import InvalidInputError, check_kind, check_table
 
 if TYPE_CHECKING:
     from twofold.config.files import SettingsFile
@@ -130,6 +130,9 @@ def resolve(
     Raises InvalidInputError for an unknown key or profile or a value out of range, NotFoundError for a named file that
     is missing.
     """
+    check_kind("`config`", config, str | Path | None, "Name a file of settings.")
+    for what, given in (("overrides", overrides), ("collection", collection)):
+        check_table(f"`{what}`", given, f"Write names and values: {what}={{'search.k': 5}}.")
     loud = {key: RawValue(value, _OVERRIDE, isinstance(value, str | Mapping)) for key, value in overrides.items()}
     variables = dict(_from_environment(os.environ))
     user, folder = _files(config, loud.get("home", variables.get("home")))

@@ -94,7 +94,9 @@ class SqliteConnector(_Rows):
 
     def _rows(self) -> Iterator[Row]:
         if not Path(self._path).is_file():
-            raise NotFoundError(f"{self._path}: no such file", "Name a SQLite database: sqlite:/path/to.db#SELECT …")
+            raise NotFoundError(
+                f"There is no file {self._path}.", "Name a SQLite database: sqlite:/path/to.db#SELECT …"
+            )
         try:
             flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW
             with closing(apsw.Connection(str(Path(self._path).resolve()), flags=flags)) as connection:

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Literal, Protocol
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError
+from twofold.domain.errors import InvalidInputError, check_several
 
 PUBLIC = "public"
 KINDS = ("user", "group")
@@ -60,6 +60,7 @@ def readers_of(principals: Iterable[str] | None) -> Readers | None:
 def _several(principals: Iterable[str], most: int) -> frozenset[str]:
     if isinstance(principals, str):
         raise InvalidInputError("Principals are a list, not one text.", f"Write [{principals[:80]!r}].")
+    check_several("Principals", principals, "Write a list: ['user:ann'].")
     found = frozenset(map(principal, principals))
     if len(found) > most:
         raise InvalidInputError(f"{len(found):,} principals are too many.", f"Use a group; {most:,} are the most.")

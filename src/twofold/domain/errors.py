@@ -20,6 +20,8 @@
 Exit status 1 is an unforeseen error, 130 an interruption by the user.
 """
 
+import os
+from collections.abc import Iterable, Mapping
 from types import UnionType
 from typing import ClassVar
 
@@ -67,10 +69,26 @@ class AccessUnknownError(TwofoldError):
 
 
 class NotFoundError(TwofoldError):
-    """The thing named does not exist."""
+    """The thing named does not exist. `what` is `document` where it is one: HTTP and MCP list them in their ways."""
 
     exit_code = 3
     http_status = 404
+
+    def __init__(self, message: str, hint: str = "", what: str = "") -> None:
+        super().__init__(message, hint)
+        self.what = what
+
+    def __reduce__(self) -> tuple[type["TwofoldError"], tuple[str, str, str]]:  # type: ignore[override]
+        """Cross a process boundary whole."""
+        return type(self), (self.message, self.hint, self.what)
+
+
+DOCUMENT = "document"
+
+
+def no_document(name: str) -> NotFoundError:
+    """Return the error for a name that no document has."""
+    return NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.", DOCUMENT)
 
 
 class MismatchError(TwofoldError):
@@ -198,3 +216,34 @@ def check_kind(what: str, given: object, kind: type | UnionType, hint: str) -> N
     """Raise InvalidInputError for a value of another kind than it must be; truth is no number."""
     if not isinstance(given, kind) or (isinstance(given, bool) and kind is not bool):
         raise InvalidInputError(f"{what} cannot be of the type {type(given).__name__}.", hint)
+
+
+def check_several(what: str, given: object, hint: str) -> None:
+    """Raise InvalidInputError for one text where several stand, and for what cannot be gone through."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InvalidInputError(f"{what} cannot be of the type {type(given).__name__}.", hint)
+
+
+def check_table(what: str, given: object, hint: str) -> None:
+    """Raise InvalidInputError for what is no table of values by names."""
+    if not isinstance(given, Mapping):
+        raise InvalidInputError(f"{what} cannot be of the type {type(given).__name__}.", hint)
+    for name in given:
+        check_kind(f"A name in {what}", name, str, hint)
+
+
+def check_path(what: str, given: object, hint: str) -> None:
+    """Raise InvalidInputError for what cannot be the path of a file."""
+    check_kind(what, given, str | os.PathLike, hint)
+    name = os.fsdecode(given)  # type: ignore[arg-type]  # it is one
+    if "\0" in name or _is_half(name):
+        raise InvalidInputError(f"{what} cannot be {name!r}.", hint)
+
+
+def _is_half(name: str) -> bool:
+    """Return whether a name has half a character, which no file's name can have."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return True
+    return False

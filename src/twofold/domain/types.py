@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Final, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from twofold.domain.dataclass import dataclass
 Scalar = str | int | float | bool
 MetadataValue = Scalar | tuple[Scalar, ...]
 Metadata = Mapping[str, MetadataValue]
+MAX_INTEGER: Final = 2**63 - 1
+"""The greatest whole number that a field of metadata may hold."""
 
 ChunkKeys = NDArray[np.int64]
 TermIds = NDArray[np.uint32]

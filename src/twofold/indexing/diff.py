@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from twofold.domain.access import Readers
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError, ReadError, check_kind
+from twofold.domain.errors import InvalidInputError, ReadError, check_kind, check_table
 from twofold.domain.filters import values_of
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import DocumentInfo, Metadata, MetadataValue
@@ -159,7 +159,7 @@ def with_fields(held: Metadata, fields: Metadata) -> Metadata:
     >>> dict(with_fields({"year": 2024, "draft": True}, {"year": 2025, "draft": "", "author": "Ada"}))
     {'year': 2025, 'author': 'Ada'}
     """
-    check_kind("`fields`", fields, Mapping, "Write names and values: {'year': 2025}.")
+    check_table("`fields`", fields, "Write names and values: {'year': 2025}.")
     _check_fields(fields)
     kept = clean_metadata({**held, **fields})
     if ROOT not in held:

@@ -10,7 +10,7 @@ from hashlib import blake2b
 import numpy as np
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError
+from twofold.domain.errors import CorruptError, InvalidInputError, no_document
 from twofold.domain.ports import Snapshot, Store
 from twofold.domain.types import DocumentInfo, Entry, IndexedChunk
 
@@ -71,7 +71,7 @@ def entry_of(view: Snapshot, document: str) -> Entry:
     """Return a document as it was put: with its passages, their words, and their vectors where they have one."""
     found = view.document(document)
     if found is None:
-        raise NotFoundError(f"There is no document {document!r}.", "`twofold ls` lists the documents.")
+        raise no_document(document)
     chunks = view.chunks_of(document)
     keys = [chunk.key for chunk in chunks]
     waiting = set(view.without_vector(np.array(keys, dtype=np.int64)).tolist())

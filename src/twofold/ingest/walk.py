@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator, Sequence
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import NotFoundError, ReadError
+from twofold.domain.errors import NotFoundError, ReadError, check_path
 from twofold.ingest.ignore import Rule, Rules, read_rules, verdict
 from twofold.ingest.readers.types import DEFAULT_LIMITS, Limits, Source
 from twofold.system.files import is_junction, open_plain
@@ -57,12 +57,13 @@ def check_there(roots: Sequence[str | os.PathLike[str]]) -> None:
 
 
 def _status(root: str | os.PathLike[str]) -> os.stat_result:
+    check_path("A path", root, "Name a file or a folder.")
     try:
         return os.stat(os.path.realpath(root))  # noqa: PTH116 paths stay text here: pathlib is slower for bytes' names
     except OSError as error:
         where = source_name(os.fspath(root))
         raise NotFoundError(
-            f"{where}: no such file or folder", "Check the path, and that its disk is there."
+            f"There is no file or folder {where}.", "Check the path, and that its disk is there."
         ) from error
 
 
@@ -74,8 +75,8 @@ def walk(root: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> Itera
     is outside stays outside; `root` may be one.
     Raises NotFoundError if `root` is not there, ReadError if it cannot be listed.
     """
-    start = real_path(root)
     status = _status(root)
+    start = real_path(root)
     if not stat.S_ISDIR(status.st_mode):
         yield _judge(start, status, limits)
         return

@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from twofold.domain.errors import NotFoundError, TwofoldError
+from twofold.domain.errors import DOCUMENT, NotFoundError, TwofoldError
 from twofold.mcp import reading, writing
 from twofold.mcp import results as given
 from twofold.mcp.access import Access, Caller
@@ -84,11 +84,18 @@ async def _writing_tool(work: Callable[[ToolContext], Answer], caller: Caller, a
 def _tool_errors() -> Iterator[None]:
     try:
         yield
+    except NotFoundError as error:
+        raise ToolError(_said(error)) from None
     except TwofoldError as error:
         raise ToolError(str(error)) from None
     except Exception as error:
         logger.error("unforeseen %s", type(error).__name__)  # noqa: TRY400  # a traceback may quote documents
         raise
+
+
+def _said(error: NotFoundError) -> str:
+    """Return what an error says; where a document is missing, with the tool that lists them, and no shell's command."""
+    return f"{error.message} `list_documents` lists them." if error.what == DOCUMENT else str(error)
 
 
 def _add_search(server: MCPServer, access: Access) -> None:
@@ -190,7 +197,7 @@ def _add_resources(server: MCPServer, access: Access) -> None:
         try:
             found = await access.read(context, lambda held: reading.fetch(held, identity))
         except NotFoundError as error:
-            raise ResourceNotFoundError(str(error)) from None
+            raise ResourceNotFoundError(_said(error)) from None
         return found.text
 
     @server.resource("twofold://documents/{document}", title="A document", mime_type="text/plain")

@@ -1,6 +1,6 @@
 """Naming a document as people do: by its id, its source, or an ending of its source."""
 
-from twofold.domain.errors import InvalidInputError, NotFoundError, check_kind
+from twofold.domain.errors import InvalidInputError, check_kind, no_document
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import DocumentInfo
 from twofold.system.paths import slashed
@@ -24,4 +24,4 @@ def document_named(view: Snapshot, name: str) -> DocumentInfo:
     if fitting:
         some = ", ".join(f"{info.id} ({info.source})" for info in fitting[:3])
         raise InvalidInputError(f"{len(fitting)} documents end in {name!r}.", f"Name one by its id: {some}.")
-    raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")
+    raise no_document(name)

@@ -2,11 +2,11 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex, cast
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import (
@@ -16,12 +16,14 @@ from twofold.domain.errors import (
     StoreError,
     TwofoldError,
     check_kind,
+    check_several,
+    check_table,
 )
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Reranker, Scope, Store
 from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.any_filter import FilterLike
-from twofold.query.history import Turn
+from twofold.query.history import Turn, turns_of
 from twofold.query.operators import all_of
 from twofold.search.components import SearchComponents
 from twofold.search.metrics import DocumentCounts, Meter, Metrics
@@ -41,6 +43,7 @@ Effort = Literal["low", "medium", "high"]
 
 NO_SETTINGS: Mapping[str, object] = {}
 MAX_PREPARED = 64
+SETTINGS_HINT = "Write names and values: settings={'fusion.method': 'rrf'}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +261,7 @@ class SearchEngine:
 
     def search_many(self, queries: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS) -> Sequence[SearchResult]:
         """Search for many questions, embedded together; nothing of it is kept in memory."""
-        for query in queries:
-            check_question(query)
+        check_questions(queries)
         check_no_cursor(options)
         asked = self._prepared_query(options)
         try:
@@ -381,13 +383,27 @@ class SearchEngine:
         self._meter.record_sureness(found.confidence, found.p_answerable)
 
 
+def check_questions(queries: Iterable[object]) -> None:
+    """Raise InvalidInputError for what is no list of questions."""
+    check_several("`queries`", queries, "Give a list of questions.")
+    for query in queries:
+        check_question(query)
+
+
+def check_options(options: object) -> None:
+    """Raise InvalidInputError for what is no SearchOptions."""
+    check_kind("`options`", options, SearchOptions, "Write such as options=SearchOptions(k=5).")
+    results = cast("SearchOptions", options).results
+    check_kind("`results`", results, ResultOptions, "Write such as results=ResultOptions(sort=['modified:desc']).")
+
+
 def _check_kinds(options: SearchOptions) -> None:
     """Raise InvalidInputError for options of another kind than they must be, which nothing would say well later."""
+    check_options(options)
     if options.k is not None and type(options.k) is not int:
         check_kind("`k`", options.k, SupportsIndex, "Write a whole number: k=10.")
-    check_kind("`settings`", options.settings, Mapping, "Write names and values: settings={'fusion.method': 'rrf'}.")
-    for name in options.settings:
-        check_kind("The name of a setting", name, str, "Write names and values: settings={'fusion.method': 'rrf'}.")
+    check_table("`settings`", options.settings, SETTINGS_HINT)
+    turns_of(options.history)
     check_kind("`session`", options.session, str, "Name the session by a text.")
     if not isinstance(options.rerank, str | None) and not hasattr(options.rerank, "identity"):
         check_kind("`rerank`", options.rerank, str | None, "Name a model, or pass a Reranker.")
@@ -419,6 +435,7 @@ def at_cursor(query: str, options: SearchOptions) -> tuple[SearchOptions, bytes,
 
 def check_no_cursor(options: SearchOptions) -> None:
     """Refuse a cursor where many questions are asked at once. Raises InvalidInputError."""
+    check_options(options)
     if options.results.cursor:
         raise InvalidInputError("A cursor is of one question.", "Ask each question by itself, or give an offset.")
 

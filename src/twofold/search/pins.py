@@ -1,6 +1,6 @@
 """What an index shows first, and leaves out, for a question: documents by question, those left out behind a `-`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from twofold.domain.errors import InvalidInputError, check_kind
@@ -13,7 +13,7 @@ MAX_NAMES: Final = 50
 
 
 def pins_with(
-    pins: Mapping[str, Sequence[str]], query: str, first: Sequence[str], hidden: Iterable[str]
+    pins: Mapping[str, Sequence[str]], query: str, first: Sequence[str], hidden: Sequence[str]
 ) -> Mapping[str, Sequence[str]]:
     """Return pins with those of one question replaced; a question with none is left out.
 
@@ -23,6 +23,9 @@ def pins_with(
     asked = normalized_query(query)
     if not asked:
         raise InvalidInputError("The question has no word.", "Pin documents to a question as people type it.")
+    both = set(first) & set(hidden)
+    if both:
+        raise InvalidInputError(f"{min(both)!r} cannot be shown first and left out.", "Name it once.")
     names = [*dict.fromkeys(first), *(f"{HIDING}{one}" for one in dict.fromkeys(hidden))]
     others = {known: tuple(some) for known, some in pins.items() if normalized_query(known) != asked}
     if len(names) > MAX_NAMES or len(others) >= MAX_QUESTIONS:

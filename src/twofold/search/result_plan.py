@@ -152,18 +152,18 @@ def result_plan_of(
     check_kind("`recency`", options.recency, str, "Write it as text: recency='modified:30d'.")
     check_kind("`score`", options.score, str, "Write a formula: score='0.7 * score + 0.3 / (1 + age_days)'.")
     made = ResultPlan(
-        facets=tuple(map(parse_facet, _texts("facets", options.facets, MAX_FACETS))),
-        sort=tuple(map(_sort_key, _texts("sort", options.sort, MAX_SORT_KEYS))),
+        facets=tuple(map(parse_facet, texts_given("facets", options.facets, MAX_FACETS))),
+        sort=tuple(map(_sort_key, texts_given("sort", options.sort, MAX_SORT_KEYS))),
         collapse_documents=options.collapse,
         boosts=_boosts(options.boosts),
         recency=parse_recency(options.recency) if options.recency else None,
-        pinned=_texts("pin", options.pin, MAX_NAMES),
-        hidden=_texts("hide", options.hide, MAX_NAMES),
+        pinned=texts_given("pin", options.pin, MAX_NAMES),
+        hidden=texts_given("hide", options.hide, MAX_NAMES),
         rules=tuple(_rule(question, names) for question, names in (pins or {}).items()),
         balance=_balance(options.mmr),
         score=parse_expression(options.score) if options.score else None,
         extract_filters=extract_filters if options.extract_filters is None else options.extract_filters,
-        keep=_texts("keep", options.keep, MAX_NAMES),
+        keep=texts_given("keep", options.keep, MAX_NAMES),
     )
     if made.sort and made.balance is not None:
         raise InvalidInputError("Results cannot be both sorted and ordered by `mmr`.", "Ask for one of them.")
@@ -178,7 +178,7 @@ def _rule(question: str, names: Sequence[str]) -> PinRule:
     return PinRule(normalized_query(question), tuple(name for name in names if not name.startswith(HIDING)), hidden)
 
 
-def _texts(what: str, given: object, most: int) -> tuple[str, ...]:
+def texts_given(what: str, given: object, most: int) -> tuple[str, ...]:
     """Return texts as a tuple: one text is one of them. Raises InvalidInputError for anything else, and too much."""
     some = (given,) if isinstance(given, str) else given
     if not isinstance(some, Sequence) or not all(isinstance(one, str) and one.strip() for one in some):

@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import TwofoldError
+from twofold.domain.errors import DOCUMENT, NotFoundError, TwofoldError
 
 MEDIA_TYPE = "application/problem+json"
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -63,7 +63,9 @@ def problem_of(error: TwofoldError) -> Problem:
     """Return an error of the engine as a problem; its type is the class's name: `NotFoundError` is `not-found`."""
     status = HTTPStatus(error.http_status)
     word = _WORDS.sub("-", type(error).__name__.removesuffix("Error")).lower()
-    return Problem(word, status.phrase, status.value, error.message, error.hint)
+    names_document = isinstance(error, NotFoundError) and error.what == DOCUMENT
+    hint = "`GET …/documents` of the index lists them." if names_document else error.hint
+    return Problem(word, status.phrase, status.value, error.message, hint)
 
 
 _OPENAI = re.compile(r"/v1/(chat/completions|models|embeddings|files|vector_stores|responses)\b")
@@ -75,9 +77,11 @@ def for_client_of(path: str, response: Response) -> Response:
         return response
     problem = msgspec.json.decode(bytes(response.body), type=Problem)
     message = f"{problem.detail} {problem.hint}".strip()
+    where = problem.errors[0].loc[1:] if problem.errors else ()
+    param = ".".join(map(str, where)) or None
     body = {
         **msgspec.to_builtins(problem),
-        "error": {"message": message, "type": problem.type, "param": None, "code": problem.type},
+        "error": {"message": message, "type": problem.type, "param": param, "code": problem.type},
     }
     kept = {name: value for name, value in response.headers.items() if name not in ("content-length", "content-type")}
     return Response(msgspec.json.encode(body), problem.status, kept, MEDIA_TYPE)

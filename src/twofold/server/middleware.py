@@ -90,7 +90,9 @@ class SecurityMiddleware:
             await send({"type": "websocket.close", "code": 1008})
             return
         started = time.monotonic()
-        out = _Out(send, self._allowed_origin(scope))
+        out = _Out(send, self._allowed_origin(scope), bodiless=scope["method"] == "HEAD")
+        if out.bodiless:
+            scope = {**scope, "method": "GET"}  # the same answer, without its body
         inner = _Body(receive, self._most(scope), self._limits.body_seconds, None if _is_form(scope) else self._held)
         try:
             early = self._admit(scope)
@@ -163,7 +165,7 @@ class SecurityMiddleware:
         if waits:
             raise refused(
                 HTTPStatus.TOO_MANY_REQUESTS,
-                f"{grant.name} may make {self._limits.requests_per_minute:,} requests a minute.",
+                f"At most {self._limits.requests_per_minute:,} requests a minute are answered for {grant.name}.",
                 f"Ask again in {waits} s.",
                 retry_after=waits,
             )
@@ -200,9 +202,10 @@ _READABLE = (b"access-control-expose-headers", b"Retry-After, Content-Dispositio
 class _Out:
     """Sends an answer with the headers that every answer has, and remembers its status; 499 where none was sent."""
 
-    def __init__(self, send: Send, origin: bytes) -> None:
+    def __init__(self, send: Send, origin: bytes, *, bodiless: bool) -> None:
         self._send = send
         self._origin = origin
+        self.bodiless = bodiless
         self.status = NOT_ANSWERED
 
     async def __call__(self, message: Message) -> None:
@@ -214,6 +217,8 @@ class _Out:
             if self._origin:
                 own += [(b"access-control-allow-origin", self._origin), (b"vary", b"Origin"), _READABLE]
             message = {**message, "headers": [*own, *SECURITY_HEADERS]}
+        elif self.bodiless and message["type"] == "http.response.body":
+            message = {**message, "body": b""}
         await self._send(message)
 
 

@@ -39,7 +39,7 @@ from twofold.domain.types import (
     TermScore,
     Vector,
 )
-from twofold.stores.index_settings import checked
+from twofold.stores.checks import check_entries, checked_settings
 from twofold.stores.memory_entries import (
     MemoryPassage,
     NamedStates,
@@ -53,6 +53,7 @@ from twofold.stores.memory_entries import (
     read_as_today,
     readable,
     stored,
+    with_metadata,
     with_vectors,
 )
 from twofold.stores.past import PastStore
@@ -367,6 +368,7 @@ class MemoryStore:
         added = {entry.document.id: entry for entry in entries}
         if len(added) != len(entries):
             raise InvalidInputError("The same document is put twice at once.", "Put each document once.")
+        check_entries(entries)
         with self._writer:
             if self._state.fingerprint is None:
                 raise MismatchError(
@@ -433,7 +435,7 @@ class MemoryStore:
 
     def set_settings(self, values: Mapping[str, str]) -> None:
         """Replace the collection's own settings."""
-        kept = MappingProxyType(checked(values))
+        kept = MappingProxyType(checked_settings(values))
         with self._writer:
             self._state = replace(self._state, preferences=kept)
 
@@ -445,13 +447,9 @@ class MemoryStore:
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
         """Replace the metadata of documents, all of them or none."""
         with self._writer:
-            changed = {
-                name: replace(entry, document=replace(entry.document, metadata=changes[name]))
-                for name, entry in self._state.entries.items()
-                if name in changes
-            }
-            if changed:
-                self._change({**self._state.entries, **changed})
+            named = {name: entry for name, entry in self._state.entries.items() if name in changes}
+            if named:
+                self._change({**self._state.entries, **with_metadata(named, changes)})
 
     def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
         """Set who may read documents, all of them or none."""

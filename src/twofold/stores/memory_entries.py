@@ -13,6 +13,7 @@ from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.ports import IndexFingerprint, Snapshot, StoreInfo
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Chunk, Clause, DocumentInfo, Entry, IndexedChunk, Metadata, Vector
+from twofold.stores.checks import check_new_metadata
 from twofold.stores.past import PastStore, name_taken, unknown, utc
 from twofold.text.phrases import holds
 
@@ -128,6 +129,15 @@ def keeping_readers(held: Entry | None, entry: Entry) -> Entry:
     if readers is None and held is not None:
         readers = held.document.readers
     return replace(entry, document=replace(entry.document, readers=readers))
+
+
+def with_metadata(entries: Mapping[str, Entry], changes: Mapping[str, Metadata]) -> Mapping[str, Entry]:
+    """Return documents with the metadata that `changes` says of each. Raises InvalidInputError for what none keeps."""
+    changed = {}
+    for name, entry in entries.items():
+        check_new_metadata(name, changes[name])
+        changed[name] = replace(entry, document=replace(entry.document, metadata=changes[name]))
+    return changed
 
 
 def stored(vector: Vector) -> NDArray[np.float16]:

@@ -11,6 +11,7 @@ from twofold.domain.errors import InvalidInputError, NotFoundError, check_kind
 from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, Snapshot, Store, StoreInfo
 from twofold.domain.snapshots import SnapshotInfo, SnapshotStore
 from twofold.domain.types import Entry, Metadata, Vector
+from twofold.kernels import are_unicode
 
 NOW = "now"
 ACCESS = "acl"
@@ -130,6 +131,9 @@ def with_snapshots(store: Store) -> SnapshotStore:
 def past_store(store: Store, when: str) -> Store:
     """Return a collection as it was; `when` as for `snapshot_at`. Raises NotFoundError, InvalidInputError."""
     held = with_snapshots(store)
+    check_kind("A snapshot", when, str, "Name it, or give a date: '2026-11-16'.")
+    if not are_unicode([when]):
+        raise unknown(when)
     try:
         found = held.at(when)
     except NotFoundError:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from twofold.domain.errors import CorruptError, InvalidInputError, StoreError, WriterBusyError
+from twofold.domain.errors import CorruptError, InvalidInputError, StoreError, WriterBusyError, check_kind
 from twofold.query.history import Turn
 from twofold.stores.local.durable import make_folder, write_durably
 from twofold.stores.local.lock import WriterLock
@@ -124,6 +124,7 @@ def _empty(folder: Path) -> None:
 
 
 def _key(name: str, viewer: str) -> str:
+    check_kind("A conversation's name", name, str, "Name it by a text.")
     if not 0 < len(name) <= MAX_NAME_LENGTH:
         raise InvalidInputError("That cannot be a conversation's name.", f"Use 1 to {MAX_NAME_LENGTH} characters.")
     identity = f"{viewer}\n{name}" if viewer else name  # a viewer's name is hexadecimal: the first line feed ends it

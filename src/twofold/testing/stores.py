@@ -1,6 +1,7 @@
 """What every store promises, as a suite to be tried on one of your own."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import Scope, Store
-from twofold.domain.types import Clause, Metadata, TermQuery
+from twofold.domain.types import Clause, Metadata, MetadataValue, TermQuery
 from twofold.testing.making import entries, entry, fingerprint, query, terms, vector
 from twofold.testing.store_access import StoreAccess
 from twofold.testing.store_pending import StorePending
@@ -68,6 +69,34 @@ class StoreContract(StoreAccess, StoreSearches, StorePending, StoreWords):
         store.compact()
         with store.view() as view:
             assert len(view.search_bm25(query("dog"), 9, wanted)) == 1
+
+    @pytest.mark.parametrize(
+        "refused", [None, b"x", ["x"], {"a": 1}, ("x", None), float("nan"), 2**70, "\ud800"], ids=repr
+    )
+    def test_metadata_that_no_filter_compares_is_refused_and_nothing_changes(
+        self, store: Store, refused: MetadataValue
+    ) -> None:
+        made = entry("cat", "a.txt", metadata={"year": 2020})
+        store.upsert([made])
+        with store.view() as view:
+            before = list(view.documents())
+        with pytest.raises(InvalidInputError):
+            store.upsert([entry("dog", "a.txt", metadata={"year": refused})])
+        with pytest.raises(InvalidInputError):
+            store.upsert([entry("dog", "c.txt", own=[{"year": refused}])])
+        with pytest.raises(InvalidInputError):
+            store.set_metadata({made.document.id: {"year": refused}})
+        with store.view() as view:
+            assert list(view.documents()) == before
+
+    @pytest.mark.parametrize("part", ["id", "source", "title", "text"])
+    def test_documents_whose_text_is_not_unicode_are_refused(self, store: Store, part: str) -> None:
+        made = entry("cat", "a.txt")
+        changed: dict[str, Any] = {part: "\ud800"}
+        with pytest.raises(InvalidInputError):
+            store.upsert([replace(made, document=replace(made.document, **changed))])
+        with store.view() as view:
+            assert view.sizes().documents == 0
 
     def test_roots_are_noted_beside_those_known(self, store: Store) -> None:
         assert store.info().roots == {}

@@ -263,7 +263,8 @@ def _texts(data: bytes) -> TextsRequest:
     try:
         return TextsRequest.model_validate_json(data, strict=True)
     except ValidationError as error:
-        raise invalid(error.errors(include_url=False, include_input=False, include_context=False)) from None
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise invalid([{**one, "loc": ("body", *one["loc"])} for one in found]) from None
 
 
 async def _submitted(service: Service, index: str, write: Callable[[Path], list[Part]]) -> Response:

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not
 from twofold.domain.ports import ALL, Scope
-from twofold.domain.types import Clause, Scalar
+from twofold.domain.types import MAX_INTEGER, Clause, Scalar
 from twofold.kernels import mark, phrase_marks
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.segment import Segment
-from twofold.stores.local.serialization import MALFORMED, MAX_INTEGER, is_unicode
+from twofold.stores.local.serialization import MALFORMED, is_unicode
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot, read_rows, segment_of
 from twofold.stores.local.term_dictionary import EncodedTerms
 from twofold.text.phrases import squeeze, stand_near, stands_in

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from twofold.domain.access import Readers, readers_of
 from twofold.domain.errors import CorruptError, InvalidInputError
-from twofold.domain.filters import values_of
 from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
 from twofold.domain.types import (
+    MAX_INTEGER,
     Block,
     BlockKind,
     Chunk,
@@ -30,7 +30,6 @@ from twofold.domain.types import (
 from twofold.kernels import are_unicode
 
 TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
-MAX_INTEGER = 2**63 - 1
 MAX_DIMENSIONS = 65_536
 _DROPPED = "dropped"  # in place of a block's kind
 _WORDS = "words"  # as above
@@ -142,18 +141,8 @@ def read_filter_fields(row: FieldsRow) -> Chunk:
 
 
 def write_metadata(metadata: Metadata) -> str:
-    """Write metadata as JSON. Raises InvalidInputError for what no filter could compare."""
-    if not metadata:
-        return "{}"
-    for name, held in metadata.items():
-        for value in values_of(held):
-            if not isinstance(value, str | int | float):
-                raise InvalidInputError(f"Metadata {name!r} is no text, number or truth.", "Give it as text.")
-            if isinstance(value, float) and not math.isfinite(value):
-                raise InvalidInputError(f"Metadata {name!r} is not a finite number.", "Leave it out or give a number.")
-            if isinstance(value, int) and abs(value) > MAX_INTEGER:
-                raise InvalidInputError(f"Metadata {name!r} is too large a number.", "Give it as text.")
-    return _written(metadata)
+    """Write metadata as JSON."""
+    return _written(metadata) if metadata else "{}"
 
 
 def chunk_row(indexed: IndexedChunk) -> tuple[str | int | bytes | None, ...]:

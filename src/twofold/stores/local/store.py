@@ -24,7 +24,7 @@ from twofold.domain.errors import (
 from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, StoreInfo
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Entry, Metadata, Vector
-from twofold.stores.index_settings import checked
+from twofold.stores.checks import checked_settings
 from twofold.stores.local import commit_marker, maintenance, retained, writing
 from twofold.stores.local.catalog import LocalConnection, create_catalog, failures, is_catalog, select
 from twofold.stores.local.connections import Connections
@@ -191,7 +191,7 @@ class SegmentedStore(Generic[Catalog]):
 
     def set_settings(self, values: Mapping[str, str]) -> None:
         """Replace the collection's own settings, all of them or none, durable when it returns."""
-        kept = checked(values)
+        kept = checked_settings(values)
         with self._changing() as connection, maintenance.transaction(connection):
             writing.set_settings(connection, kept)
 

@@ -14,6 +14,7 @@ from twofold.domain.filters import Label
 from twofold.domain.ports import ALL, IndexFingerprint, Scope
 from twofold.domain.types import (
     EMPTY_RANKING,
+    MAX_INTEGER,
     Chunk,
     ChunkKeys,
     Clause,
@@ -382,7 +383,7 @@ class LocalSnapshot:
             f"SELECT {serialization.CHUNK_COLUMNS} FROM document JOIN chunk ON chunk.document = document.row"  # noqa: S608
             " WHERE document.id = ? AND edition = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal"
         )
-        bounds = max(first, 0), min(last, serialization.MAX_INTEGER)
+        bounds = max(first, 0), min(last, MAX_INTEGER)
         found = self._connection.execute(query, (document, self._edition, *bounds))
         return [serialization.read_chunk(row) for row in found]
 
@@ -414,7 +415,7 @@ class LocalSnapshot:
             " CROSS JOIN document ON document.row = chunk.document"
             " WHERE edition = ? AND vector IS NULL ORDER BY chunk.row LIMIT ?"
         )
-        bound = most if self._viewer is None else serialization.MAX_INTEGER
+        bound = most if self._viewer is None else MAX_INTEGER
         waiting = self._connection.execute(query, (self._edition, bound))
         rows = islice((row for readers, *row in waiting if self._may_read_text(readers)), most)
         return list(dict.fromkeys(serialization.read_indexed_text(*row) for row in rows))

@@ -6,11 +6,10 @@ import numpy as np
 
 from twofold.domain.access import Readers, readers_of
 from twofold.domain.errors import InvalidInputError, MismatchError
-from twofold.domain.filters import values_of
 from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
-from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue, Vector
-from twofold.kernels import are_unicode
+from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, Vector
 from twofold.stores.catalog_connection import CatalogConnection, SQLValue
+from twofold.stores.checks import check_document, check_new_metadata, check_passages
 from twofold.stores.local import serialization
 from twofold.stores.local.catalog import select
 from twofold.stores.local.retained import retain_chunks, retain_document
@@ -77,7 +76,7 @@ def difference(held: IndexFingerprint, wanted: IndexFingerprint) -> str:
 def put_entries(connection: CatalogConnection, vocabulary: Vocabulary, state: State, entries: Sequence[Entry]) -> None:
     """Replace documents whole. The passages of all of them are added together."""
     for entry in entries:
-        _check_document(entry.document)
+        check_document(entry.document)
     checked = _check_all(entries, state.dimensions)
     terms = vocabulary.numbered(connection, [[one.terms.counts for one in entry.chunks] for entry in entries])
     rows: list[Sequence[SQLValue]] = []
@@ -232,9 +231,8 @@ def set_metadata(connection: CatalogConnection, document: str, metadata: Metadat
     if before is None:
         return
     found = before[:1]
+    check_new_metadata(document, metadata)
     text = serialization.write_metadata(metadata)
-    if not all(map(storable, (one for named in metadata.items() for one in _texts(named)))):
-        raise InvalidInputError(f"The metadata of {document!r} is not Unicode.", "Clean it first.")
     columns = ", ".join(CHUNK_TABLE)
     held = connection.execute(f"SELECT {columns} FROM chunk WHERE document = ? ORDER BY row", found).fetchall()  # noqa: S608
     _bury(connection, found[0], generation)
@@ -271,26 +269,10 @@ def state_for_writing(connection: CatalogConnection) -> State:
     return state
 
 
-def _check_document(document: Document) -> None:
-    texts = [document.id, document.source, document.title, document.media_type, document.content_hash, document.text]
-    metadata = (text for named in document.metadata.items() for text in _texts(named))
-    blocks = (text for block in document.blocks for text in (*block.heading, block.place, block.header))
-    if not document.id or not are_unicode([*texts, *metadata, *blocks]):
-        raise InvalidInputError(
-            f"The document {document.source!r} has an empty id, text that is not Unicode.",
-            "Clean its text and metadata first.",
-        )
-
-
-def _texts(named: tuple[str, MetadataValue]) -> list[str]:
-    name, held = named
-    return [name, *(one for one in values_of(held) if isinstance(one, str))]
-
-
 def _check_all(entries: Sequence[Entry], dimensions: int) -> Sequence[Sequence[bytes | None]]:
     """Return what `check_chunks` does of each document, with the vectors of all of them packed at once."""
     for entry in entries:
-        _check_texts(entry.document, entry.chunks)
+        check_passages(entry.document, entry.chunks)
     given = [one.vector for entry in entries for one in entry.chunks if one.vector is not None]
     try:
         packed = iter(_packed_vectors(given, dimensions, "A vector"))
@@ -304,25 +286,10 @@ def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions:
 
     Raises MismatchError for a vector of another width, else InvalidInputError.
     """
-    _check_texts(document, chunks)
+    check_passages(document, chunks)
     given = [indexed.vector for indexed in chunks if indexed.vector is not None]
     packed = iter(_packed_vectors(given, dimensions, f"A vector of {document.source!r}"))
     return [None if indexed.vector is None else next(packed) for indexed in chunks]
-
-
-def _check_texts(document: Document, chunks: Sequence[IndexedChunk]) -> None:
-    texts: list[str] = []
-    for indexed in chunks:
-        chunk = indexed.chunk
-        texts.append(chunk.text)
-        if chunk.place or chunk.header or chunk.heading:
-            texts += (chunk.place, chunk.header, *chunk.heading)
-        if chunk.metadata:
-            texts += (text for named in chunk.metadata.items() for text in _texts(named))
-    if not are_unicode(texts):
-        raise InvalidInputError(
-            f"A passage of {document.source!r} has text that is not Unicode.", "Clean its text first."
-        )
 
 
 def _packed_vectors(vectors: Sequence[Vector], dimensions: int, what: str) -> list[bytes]:
