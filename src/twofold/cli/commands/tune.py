@@ -102,6 +102,7 @@ def tune(
         raise InvalidInputError(
             "Tuning needs --qrels FILE or --synthetic N or --without-labels, not both.", "See docs/tuning.md."
         )
+    _check_goal(metric, budget)
     settings = resolving(context, embedder, index, kept=True)({})
     if without_labels:
         found = tuned_without_labels(index, settings, queries, budget, seed)
@@ -189,6 +190,12 @@ def _known(all_settings: Sequence[TunableSetting], settings: Settings) -> Sequen
         new = [place for place, one in enumerate(made) if one not in (settings, *made[:place])]
         kept.append(replace(setting, options=tuple(setting.options[place] for place in new)))
     return [setting for setting in kept if setting.name != "reranking" or settings.rerank.model != "none"]
+
+
+def _check_goal(metric: str, budget: float) -> None:
+    metric_named(metric)
+    if not budget > 0.0:
+        raise InvalidInputError(f"--budget must be above 0, not {budget:g}.", "Try 300: it is in seconds.")
 
 
 def _check(number: int) -> None:
