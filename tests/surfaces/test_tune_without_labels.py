@@ -123,3 +123,10 @@ def test_a_gain_moves_the_weight_by_how_certain_it_is() -> None:
     # Gains .2, -.2, .3, -.2: mean .025, far below its error of .13: nothing moves
     unsure = choose_weight([(1.0, 1.2), (1.0, 0.8), (1.0, 1.3), (1.0, 0.8)], (0.6, 0.8), 0.6)
     assert (unsure.best, unsure.weight, unsure.changes) == (0.8, 0.6, False)
+
+
+def test_a_gain_of_next_to_nothing_moves_no_weight() -> None:
+    """Questions that the documents do not answer: the lists are worth .0001 and .0003, for certain."""
+    choice = choose_weight([(0.0001, 0.0003)] * 12, (0.6, 0.8), 0.6)
+
+    assert (choice.weight, choice.changes) == (0.6, False)

@@ -432,3 +432,11 @@ def test_nothing_follows_where_the_next_likeliest_is_what_leads_the_first() -> N
         answer = index.ask("Who built the kiln?", settings=ANY | {"rerank.model": "own"})
 
     assert [one.text for one in answer.sentences] == ["The kiln was built by Ada of red brick. She built it in March."]
+
+
+def test_brackets_that_cannot_be_a_marker_stay() -> None:
+    text = "The weight of an oven is in [0, 1] and argv[0] names it, as others say [2]."
+    with made(text) as index:
+        answer = index.ask("What is the weight of an oven?", settings=ANY)
+
+    assert answer.sentences[0].text == "The weight of an oven is in [0, 1] and argv[0] names it, as others say."

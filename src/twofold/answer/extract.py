@@ -12,6 +12,7 @@ What is shown is complete: see `answer.complete`. A question that asks for more 
 more of the paragraph of each (`answer.adjoining`), and less likely ones; one for a step is shown what follows each.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -123,6 +124,7 @@ def _without_names(
     return replace(told, logits=left) if np.isfinite(left).any() else told
 
 
+_ZERO = re.compile(r"(?<![\w.])0(?![\w.])")
 APART = "\n\n"
 FAILED = "Sentences are chosen by words alone."
 
@@ -196,9 +198,12 @@ def _display_sentence(unit: Complete, cited: Sequence[Citation]) -> AnswerSenten
 
 
 def _shown(citation: Citation, *, lines: bool) -> str:
-    """Return a quotation as it may be shown: no markers, pictures or tags of the document's; one line but for code."""
+    """Return a quotation as it may be shown: no markers, pictures or tags of the document's; one line but for code.
+
+    Sources are counted from 1: `[0, 1]` and `argv[0]` are no markers.
+    """
     own = addresses_in(citation.quote)
-    guard = OutputSanitizer(lambda _: (), own.__contains__)
+    guard = OutputSanitizer(lambda marker: None if _ZERO.search(marker) else (), own.__contains__)
     parts = [*guard.feed(citation.quote), *guard.finish()]
     text = "".join(part for part in parts if isinstance(part, str))
     return text.strip("\n") if lines else " ".join(text.split())

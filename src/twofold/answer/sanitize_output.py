@@ -68,7 +68,8 @@ class Hint:
 
 
 Allowed = Callable[[str], bool]
-Resolve = Callable[[str], tuple[int, ...]]
+Resolve = Callable[[str], tuple[int, ...] | None]
+"""The sources that a marker points to, none for one that points nowhere; None for what is no marker and stays."""
 
 
 class OutputSanitizer:
@@ -167,6 +168,8 @@ class OutputSanitizer:
 
     def _marker(self, found: re.Match[str], hints: list[tuple[int, ...]]) -> str:
         numbers = self._resolve(found[0].strip())
+        if numbers is None:
+            return found[0]
         if not numbers:
             return self._count("markers", "")
         if _GOES_ON.match(found.string, found.end()):  # it may part an address, which is looked for once it is whole

@@ -29,6 +29,8 @@ MIN_PASSAGES: Final = 300
 """In a smaller index the ten best are much the same by any weight."""
 
 MIN_CHANGE: Final = 0.02
+MIN_GAIN: Final = 0.005
+"""Of the mean relevance: where nothing that is found answers, the lists of all weights are worth next to nothing."""
 
 Judge = Callable[[str, float], Sequence[float]]
 """Returns the relevance, each in [0, 1], of the passages that come first for a query by a weight, best first."""
@@ -101,7 +103,7 @@ def choose_weight(values: Sequence[Sequence[float]], weights: Sequence[float], d
         trials.append(WeightTrial(weight, fmean(row[at] for row in values), mean, error))
     best = max(trials, key=lambda one: (one.gain, -abs(one.weight - default)))
     moved = round(default + (best.weight - default) * _certainty(best), 2)
-    chosen = moved if abs(moved - default) >= MIN_CHANGE else default
+    chosen = moved if abs(moved - default) >= MIN_CHANGE and best.gain >= MIN_GAIN else default
     return WeightChoice(default, best.weight, chosen, len(values), tuple(trials))
 
 
