@@ -159,7 +159,7 @@ def test_what_cannot_be_asked_is_refused(several: MultiIndex) -> None:
         several.search("commit", across="sum")
     with pytest.raises(InvalidInputError, match="no index"):
         MultiIndex([])
-    with pytest.raises(InvalidInputError, match="as a list"):
+    with pytest.raises(InvalidInputError, match="cannot be of the type str"):
         MultiIndex("notes")
     with pytest.raises(InvalidInputError, match="named twice"):
         MultiIndex(["notes", "notes"])

@@ -86,7 +86,7 @@ def test_queries_of_the_log_are_judged_where_no_file_is_named(run: Run, asked: P
         (WITH_WORDS, ("--queries", "asked.txt", "--synthetic", "30"), "not both"),
         (WITH_WORDS, ("--queries", "none.txt"), "none.txt"),
         (WITH_WORDS, ("--queries", "asked.txt", "--metric", "foo"), "There is no metric 'foo'."),
-        (WITH_WORDS, ("--queries", "asked.txt", "--budget", "-3"), "--budget must be above 0, not -3."),
+        (WITH_WORDS, ("--queries", "asked.txt", "--budget", "-3"), "--budget must be at least 0, not -3."),
     ],
 )
 def test_what_cannot_be_judged_is_refused_in_one_line(

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twofold.cli.render.markup import drawn
 from twofold.cli.render.terminal import Screen
 from twofold.cli.render.wrap import WordWrap, wrapped
 
@@ -36,7 +37,9 @@ def test_a_pipe_gets_the_text_as_it_is() -> None:
 
 
 def test_what_acts_on_a_terminal_is_shown_as_an_escape() -> None:
-    assert written(80, "red \x1b[3", "1m") == "red \\x1b[31m\n"
+    screen = Screen(io.StringIO(), color=True, width=80)
+
+    assert written(80, *(drawn(screen, piece, ()) for piece in ("red \x1b[3", "1m"))) == "red \\x1b[31m\n"
 
 
 @given(st.lists(st.text("ab \n漢", max_size=8), max_size=8), st.integers(4, 20))

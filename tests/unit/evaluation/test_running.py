@@ -87,7 +87,7 @@ def test_documents_go_by_the_names_that_judgements_have_for_them_with_their_best
     [
         ("a -dash here", "a dash here"),
         ("+1 nucleosomes", "1 nucleosomes"),
-        ("git-reset --hard -5", "git-reset --hard 5"),
+        ("git-reset --hard -5", "git-reset --hard -5"),
         ("„so“ «wie» “that”", " so   wie   that "),
         ("it's 3 - 1", "it's 3 - 1"),
     ],

@@ -194,8 +194,8 @@ def _known(all_settings: Sequence[TunableSetting], settings: Settings) -> Sequen
 
 def _check_goal(metric: str, budget: float) -> None:
     metric_named(metric)
-    if not budget > 0.0:
-        raise InvalidInputError(f"--budget must be above 0, not {budget:g}.", "Try 300: it is in seconds.")
+    if not budget >= 0.0:
+        raise InvalidInputError(f"--budget must be at least 0, not {budget:g}.", "Try 300: it is in seconds.")
 
 
 def _check(number: int) -> None:

@@ -120,8 +120,8 @@ const submit = (event) => {
 const typed = async (event) => {
   own.text = event.target.value;
   const mine = ++keysSeen;
-  suggest ??= await import("/page/suggest.js");
-  if (mine === keysSeen) suggest.typing(own.text); // nothing else was typed, sent or left meanwhile
+  suggest ??= await import("/page/suggest.js").catch(() => null); // without a server nothing is suggested
+  if (suggest && mine === keysSeen) suggest.typing(own.text); // nothing else was typed, sent or left meanwhile
 };
 
 // Puts a suggestion into the box.
