@@ -9,6 +9,7 @@ within an entry ("The default is one second.") says something only with the name
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from twofold.answer.sentences import SentenceUnit
 from twofold.answer.types import Part, Source
@@ -235,8 +236,12 @@ def _sentence_before(text: str, start: int) -> list[Span]:
 def _sentence_starts(text: str, start: int, end: int) -> list[int]:
     """Return where the sentences begin of a stretch that begins with one."""
     piece = text[start:end]
-    ends = (at for at in sentence_ends(piece) if piece[at:].strip())
-    return [start, *(start + at + len(piece[at:]) - len(piece[at:].lstrip()) for at in ends)]
+    starts = (_past_blanks(piece, at) for at in sentence_ends(piece))
+    return [start, *(start + at for at in starts if at < len(piece))]
+
+
+def _past_blanks(text: str, at: int) -> int:
+    return len(text) - len(text[at:].lstrip())
 
 
 def _paragraph(text: str, at: int) -> int:
@@ -289,12 +294,10 @@ def _past_fields(text: str, at: int, stop: int) -> int:
 
     "Syntax: …", "Context: …" below a name; what holds by default is no such line.
     """
-    past = at
-    for line in text[at + 1 : stop].splitlines(keepends=True):
-        if not _FIELD.match(line):
-            break
-        past = (at + 1 if past == at else past) + len(line)
-    return past + _indent(text, past) if past > at else at
+    lines = text[at + 1 : stop].splitlines(keepends=True)
+    length = sum(map(len, takewhile(_FIELD.match, lines)))
+    past = at + 1 + length
+    return past + _indent(text, past) if length else at
 
 
 def _indent(text: str, line: int) -> int:
@@ -422,8 +425,7 @@ def _introduces(sentence: str) -> bool:
 
 def _introduced(text: str, start: int, end: int) -> list[Span]:
     """Return where the code or the list stands that a sentence, the last of its paragraph, introduces."""
-    rest = text[end:]
-    at = end + len(rest) - len(rest.lstrip())
+    at = _past_blanks(text, end)
     first = text.rfind("\n", 0, at) + 1
     if first <= end or not _introduces(text[start:end]):
         return []
@@ -439,7 +441,7 @@ def _introduced(text: str, start: int, end: int) -> list[Span]:
 
 def _short_list(text: str, introduced: int, end: int) -> list[Span]:
     """Return where the list stands behind its introduction, if it reaches a place and is short enough to be shown."""
-    first = introduced + len(text[introduced:]) - len(text[introduced:].lstrip())
+    first = _past_blanks(text, introduced)
     last = first + len(text[first : _end_of_list(text, first)].rstrip())
     return [(first, last)] if end <= last <= first + _LONGEST_LIST else []
 
